@@ -46,22 +46,26 @@ class ChatTextDialog(Dialog):
     def __init__(self, project: Project, part: ControlsPart, unheeded: str = "", parent: QWidget | None = None) -> None:
         super().__init__(parent, tr(PART_WORDS[part]), (560, 420))
         self._notebook = part is ControlsPart.NOTEBOOK
-        self._counter = project.counter
+        self._counter, self._unheeded = project.counter, unheeded
         settings, enabled = project.settings, f"{NOTE_SETTINGS[part]}_enabled"
         self._before: str = getattr(project.controls, part.value)
         self._on_before: bool = getattr(settings, enabled)
         setting = type(settings).model_fields[enabled].title
         hint = tr("Nothing goes into the prompt while this is empty.")
-        self.text = text_field(self, self.windowTitle(), hint)
+        self.text = text_field(self, self.windowTitle(), "" if unheeded else hint)
         self.text.setPlainText(self._before)
         self.amount = label(self, kind="small")
         self.on = QCheckBox(tr("Put it into every prompt (setting “{name}”)", name=setting), self)
         self.on.setChecked(self._on_before)
-        self.where = label(self, unheeded or _where(settings, part), "small")
+        self.where = label(self, _where(settings, part), "small")
+        for each in (self.on, self.where):
+            each.setHidden(bool(unheeded))
         self.clear = button(self, tr("Empty it"), self._empty)
-        ends = row(self.clear, 1, self.answers(tr("Take over")))
+        ends = row(self.clear, 1, self.answers(tr("Keep")))
+        kept = tr("{reason}. The chat keeps the text.", reason=unheeded) if unheeded else ""
+        intro = label(self, kept or _intro(self._notebook))
         column(
-            label(self, _intro(self._notebook)), (self.text, 1), self.amount, self.on, self.where, ends, of=self,
+            intro, (self.text, 1), self.amount, self.on, self.where, ends, of=self,
             spacing=8,
         )  # fmt: skip
         self._pause = later(self, self._show_amount, COUNT_MS)
@@ -91,11 +95,15 @@ class ChatTextDialog(Dialog):
         tokens = count(self._counter.count(text), "token", "tokens")
         words = tokens if self._counter.exact else tr("≈ {tokens}", tokens=tokens)
         words = tr("{tokens}, {characters}", tokens=words, characters=count(len(text), "character", "characters"))
-        words = tr("{amount}. No budget counts them.", amount=words)
-        if text and not trim(text):
-            words = tr("Only blanks: nothing goes into the prompt.")
-        elif not self.on.isChecked() and text:
-            words = tr("{amount} The setting is off, so this goes into no prompt.", amount=words)
+        if self._unheeded:
+            told = "{amount}."
+        elif text and not trim(text):
+            told = "Only blanks: nothing goes into the prompt."
+        elif text and not self.on.isChecked():
+            told = "{amount}. No budget counts them. The setting is off, so this goes into no prompt."
+        else:
+            told = "{amount}. No budget counts them."
+        words = tr(told, amount=words)
         if not self._notebook and length(text) > NOTEPAD_LIMIT:
             words = tr(
                 "{amount} DeepLore keeps {limit} characters and drops the oldest.",

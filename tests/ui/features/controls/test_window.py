@@ -10,7 +10,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QDialog, QLineEdit, QMenu, QMessageBox, QPlainTextEdit
+from PySide6.QtWidgets import QApplication, QDialog, QLabel, QLineEdit, QMenu, QMessageBox, QPlainTextEdit
 
 from lorestudio.domain.chat import Chat
 from lorestudio.domain.entry import Entry, VaultIndex
@@ -170,7 +170,10 @@ def test_choices_that_the_system_does_not_heed_have_no_effect(shown, qtbot, syst
             assert button.chip.change is not None, "it can be taken away all the same"
     window.run("controls.notebook")
     (dialog,) = (each for each in window.findChildren(ChatTextDialog) if each.isVisible())
-    assert dialog.where.text().endswith(": the Author's Notebook goes into no prompt here")
+    told = [each.text() for each in dialog.findChildren(QLabel) if each.isVisible()]
+    (intro,) = (each for each in told if not each.endswith(" characters."))
+    assert intro.endswith(" memory: the Author's Notebook goes into no prompt here. The chat keeps the text.")
+    assert (dialog.on.isVisible(), dialog.text.placeholderText()) == (False, "")
     dialog.reject()
 
 
