@@ -133,13 +133,15 @@ def ask_obsidian(parent: QWidget, answered: Callable[[str, str], None]) -> QDial
     return dialog
 
 
-def ask_name(parent: QWidget, title: str, name: str, start: str, answered: Callable[[str], None]) -> QDialog:
-    """Ask for a short name; `answered` is called with it."""
+def ask_name(
+    parent: QWidget, title: str, name: str, start: str, answered: Callable[[str], None], *, accept: str = ""
+) -> QDialog:
+    """Ask for a short name; `answered` is called with it. The button says the title, or `accept`."""
     line = named(QLineEdit(start), name)
     line.setMinimumWidth(260)
     line.selectAll()
     dialog, form = Dialog(parent, title), QFormLayout()
-    yes = QPushButton(tr("OK"), dialog)
+    yes = QPushButton(accept or title, dialog)
     yes.setEnabled(bool(start.strip()))
     line.textChanged.connect(lambda text: yes.setEnabled(bool(text.strip())))
     column(form, dialog.answers(yes), of=dialog)

@@ -192,9 +192,10 @@ def test_a_name_is_asked_for(parent: QWidget, qtbot: QtBot) -> None:
         qtbot.keyClick(line, Qt.Key.Key_Return)
     assert box.isVisible()  # a name of blanks is none, so that nothing was answered yet
     qtbot.keyClick(line, Qt.Key.Key_Escape)
-    new = dialogs.ask_name(parent, "New", "Title", "", told.append)
-    assert not buttons(new)["OK"].isEnabled()
-    new.reject()
+    for more, says in (({}, "New"), ({"accept": "Begin"}, "Begin")):  # the button says what it does
+        new = dialogs.ask_name(parent, "New", "Title", "", told.append, **more)
+        assert {text: each.isEnabled() for text, each in buttons(new).items()} == {says: False, "Cancel": True}
+        new.reject()
     dialogs.ask_name(parent, "Rename", "Title", "Old", told.append).reject()
     assert told == ["Skarn"]
 

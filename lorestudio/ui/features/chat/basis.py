@@ -45,7 +45,7 @@ class BasisDialog(Dialog):
         page = holding(column(form, self.title, self.hint, (self.rows, 1), self._said, margins=0))
         area = scrolled(page, tr("What answers rest on"))
         area.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # it follows the keyboard through its fields
-        self.accepted_button = QPushButton(tr("Use this"), self)
+        self.accepted_button = QPushButton(tr("Apply and replay"), self)
         column((area, 1), self.answers(self.accepted_button), of=self)
         self.accepted.connect(lambda: self.chosen.emit(self.basis))
         self._show_rows(message)

@@ -178,7 +178,7 @@ class PromptSetupDialog(Dialog):
         self.tabs.addTab(self.remarks, "")
         self.problem = label(self, kind="error", selectable=True)
         self.problem.hide()
-        column(label(self, intro), (self.tabs, 1), self.problem, self.answers(tr("OK")), of=self)
+        column(label(self, intro), (self.tabs, 1), self.problem, self.answers(tr("Apply")), of=self)
         self._fill()
         self._show_sources()
         self._before = self._current()

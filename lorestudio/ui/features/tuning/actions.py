@@ -264,7 +264,7 @@ class TuningFeature(Feature):
                 )
 
         title = tr("Constants should take at most") if name == CONSTANTS else tr("Should take at most")
-        dialogs.ask_name(self.context.window, title, tr("Tokens"), "", answered)
+        dialogs.ask_name(self.context.window, title, tr("Tokens"), "", answered, accept=tr("Expect"))
 
     def _ask_text(self) -> None:
         entry = self.context.session.entry(self.context.selection.entry)
@@ -273,8 +273,9 @@ class TuningFeature(Feature):
             title = tr("{title} should be in whenever this is said", title=entry.title)
             put = partial(self._expect, Should.IN)
             dialogs.ask_name(
-                self.context.window, title, tr("Text in the message"), start, lambda text: put(whenever=text)
-            )
+                self.context.window, title, tr("Text in the message"), start, lambda text: put(whenever=text),
+                accept=tr("Expect"),
+            )  # fmt: skip
 
     def add(self, expectation: Expectation) -> None:
         """Write one more."""

@@ -76,7 +76,7 @@ class VerifyFeature(Feature):
                 off=self._why_not, ticked=lambda: self._records == FOLLOWED,
                 tip="Each reply begins from what the chat recorded of those before it; a model's choice is taken over",
             ),
-            Action("verify.take", "Take over the chosen cause", MENU, 242, self.take, when=self._can_take),
+            Action("verify.take", "Apply the chosen cause", MENU, 242, self.take, when=self._can_take),
         )  # fmt: skip
 
     def stop(self) -> None:

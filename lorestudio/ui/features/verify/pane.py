@@ -94,7 +94,7 @@ class VerifyPane(Pane):
         self.reply_view = RecordView(theme, self.replies, tr("Replies there and here"), self)
         self.state = label(self, kind="small")
         self.again = self._tool("verify.compare", tr("Compare again"), tr("Run the chat again beside its records"))
-        self.take = self._tool("verify.take", tr("Take over"), tr("Make the chosen cause hold here, as one step"))
+        self.take = self._tool("verify.take", tr("Apply"), tr("Make the chosen cause hold here, as one step"))
         self.story = story_label(self)
         head = row((self.state, 1), self.again, self.take, spacing=4, margins=(10, 4, 8, 4))
         self.column.addWidget(holding(tight(head)))
