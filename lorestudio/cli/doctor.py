@@ -9,8 +9,8 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from lorestudio.cli.options import ChatOption, SettingsOption, TokenizerOption
-from lorestudio.cli.output import FAILED
+from lorestudio.cli.options import ChatOption, JsonOption, SettingsOption, TokenizerOption
+from lorestudio.cli.output import FAILED, picked, print_json
 from lorestudio.cli.screen import Screen, filled, listing
 from lorestudio.cli.window import has_display, window_problem
 from lorestudio.studio.project.doctor import CheckResult, examine, rests_on
@@ -25,12 +25,16 @@ def doctor(
     chat: ChatOption = None,
     settings: SettingsOption = None,
     tokenizer: TokenizerOption = "",
+    as_json: JsonOption = False,
 ) -> None:
     """Check that everything that the studio needs is here and works, and say what answers about a vault rest on."""
     project = open_project(vault, chat, settings, tokenizer=tokenizer) if vault else None
     findings = examine(has_display=has_display(), window_problem=window_problem())
     findings += rests_on(project) if project is not None else ()
-    Screen().print(findings_table(findings))
+    if as_json:
+        print_json([picked(each, "subject", "ok", "message") for each in findings], 1)
+    else:
+        Screen().print(findings_table(findings))
     if any(not finding.ok for finding in findings):
         raise typer.Exit(FAILED)
 

@@ -12,7 +12,8 @@ import typer
 
 from lorestudio.cli.answering import connections
 from lorestudio.cli.command import command, command_group
-from lorestudio.cli.output import FAILED, echo, say, say_all
+from lorestudio.cli.options import JsonOption
+from lorestudio.cli.output import FAILED, echo, picked, print_json, say, say_all
 from lorestudio.cli.screen import Screen, filled, fold, listing
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.sections import naming_profile
@@ -38,15 +39,18 @@ profiles = command_group(
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="The name of the profile.")]
 
+_TOLD: Final = ("name", "api", "url", "model", "timeout_ms", "max_tokens")
 _SHOWN: Final = 80
 """Characters of an answer that the test shows."""
 
 
 @command(profiles, "list")
-def list_profiles() -> None:
+def list_profiles(*, as_json: JsonOption = False) -> None:
     """Show all profiles."""
     file = connections().load()
-    if not file.profiles:
+    if as_json:
+        print_json([{**picked(each, *_TOLD), "key": _key_words(each)} for each in file.profiles], 1)
+    elif not file.profiles:
         echo("There is no profile yet. To add one: lorestudio profiles add --help")
     else:
         rows = ((each.name, each.api.value, each.url, each.model, _key_words(each)) for each in file.profiles)

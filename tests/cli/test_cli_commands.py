@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
 import re
 from collections.abc import Callable, Mapping
@@ -276,6 +277,11 @@ def test_doctor(lorestudio: Run, monkeypatch: pytest.MonkeyPatch, ok: bool, code
     assert asked == {"has_display": False, "window_problem": "no Qt"}
     lines = [" ".join(line.split()) for line in result.stdout.splitlines()]
     assert lines == ["✓ fine Python 3.11", f"{'✓ fine' if ok else '✗ wrong'} Demo Install [it] again."]
+    told = lorestudio("doctor", "--json")
+    assert (told.exit_code, json.loads(told.stdout)[1]) == (
+        code,
+        {"subject": "Demo", "ok": ok, "message": "Install [it] again."},
+    )
 
 
 @pytest.mark.parametrize("command", ["replay", "run", "open"])

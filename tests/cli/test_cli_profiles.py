@@ -144,6 +144,8 @@ def test_a_variable_without_a_value_is_shown_as_such(lorestudio: Run, monkeypatc
     monkeypatch.delenv("CLOUD_KEY", raising=False)
     lorestudio("profiles", "add", "Cloud", "--url", URL, "--model", "m", "--key-variable", "CLOUD_KEY")
     assert "CLOUD_KEY (not set)" in lorestudio("profiles", "list").stdout
+    (told,) = json.loads(lorestudio("profiles", "list", "--json").stdout)
+    assert (told["name"], told["api"], told["key"]) == ("Cloud", "openai", "CLOUD_KEY (not set)")
 
 
 def test_a_key_in_place_of_a_variable_s_name_is_not_kept(lorestudio: Run) -> None:

@@ -218,6 +218,7 @@ def locks(
     unlock: Annotated[
         list[Path] | None, typer.Option("--unlock", metavar="FILE", help="Take a note off the list.")
     ] = None,
+    as_json: JsonOption = False,
 ) -> None:
     """List the notes of a vault that are locked in the studio, after locking and unlocking some.
 
@@ -232,8 +233,11 @@ def locks(
             raise InputError(missing, "there is no such note. Give its file as it is named in the vault.")
         if paths:
             known.set(paths, locked_now=locked_now)
-    found = known.list(folder)
-    echo("\n".join(str(path.relative_to(folder)) for path in found) or "No note is locked in the studio.")
+    found = [str(path.relative_to(folder)) for path in known.list(folder)]
+    if as_json:
+        print_json(found, 1)
+    else:
+        echo("\n".join(found) or "No note is locked in the studio.")
 
 
 def propose_summaries(

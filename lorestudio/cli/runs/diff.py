@@ -188,7 +188,7 @@ def _one_reply(before: RunSide, after: RunSide, *, find: bool, as_json: bool) ->
     diff = compare(before.trace, after.trace)
     found = _causes(before, after, quiet=as_json) if find and diff else None
     if as_json:
-        print_json(comparison_json(before, after, diff, found))
+        print_json(comparison_json(diff, (before.title, after.title), found))
         return
     console = Screen()
     for side in (before, after):

@@ -9,15 +9,26 @@ from typing import Annotated, Final
 
 import typer
 
-from lorestudio.cli.options import ChatOptions, OfflineRun, ReplyOption, chosen_generation, note_called, notes_called
-from lorestudio.cli.output import echo, read_text, say_all
+from lorestudio.cli.options import (
+    ChatOptions,
+    JsonOption,
+    OfflineRun,
+    ReplyOption,
+    chosen_generation,
+    note_called,
+    notes_called,
+)
+from lorestudio.cli.output import echo, picked, print_json, read_text, say_all
+from lorestudio.domain.javascript import Json
 from lorestudio.exchange.problems import InputError
+from lorestudio.studio.compare.text import comparison_json
 from lorestudio.studio.notes import book_entries
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.tryout.preview import EditedNote, Preview, Previewer
 from lorestudio.trace.diff import EntryChange, compare, sizes
 from lorestudio.trace.found_keys import KeyMatch, WouldMatch
+from lorestudio.trace.storage.serialize import record_to_json
 from lorestudio.trace.summary import summary
 from lorestudio.trace.wording import lowered, plural
 from lorestudio.vault.edited_vaults import NoteText
@@ -70,6 +81,23 @@ def preview_lines(preview: Preview) -> list[str]:
     for note in preview.notes:
         lines += ["", *_note_lines(note)]
     return [*lines, *preview.remarks]
+
+
+def preview_json(preview: Preview) -> dict[str, Json]:
+    """The same as data: what differs as `lorestudio diff` says it, and about each note what it does."""
+    diff = compare(preview.before, preview.trace)
+    notes: list[Json] = [
+        {
+            "vault": each.note.vault, "filename": each.note.filename,
+            "problem": None if each.left_out is None else each.left_out.message,
+            "title": None if each.entry is None else each.entry.title,
+            "outcome": None if each.outcome is None else record_to_json(each.outcome),
+            "injected": None if each.injected is None else picked(each.injected, "tokens", "whole_tokens", "truncated"),
+            "match": None if each.match is None else record_to_json(each.match),
+        }
+        for each in preview.notes
+    ]  # fmt: skip
+    return {**comparison_json(diff, ("before", "edited")), "notes": notes, "remarks": list(preview.remarks)}
 
 
 def _why(preview: Preview, change: EntryChange) -> str:
@@ -135,6 +163,7 @@ def preview(
         Path | None,
         typer.Option("--text", help="A file with the edited note, - for standard input. Default: as saved."),
     ] = None,
+    as_json: JsonOption = False,
 ) -> None:
     """Say what an edited note would change in a generation, without saving it. No provider is asked."""
     project = given.project()
@@ -144,4 +173,7 @@ def preview(
     asyncio.run(simulator.generate(generation))
     made = Previewer(simulator, generation, by.recorded(project)).preview([edited])
     say_all((*project.problems, *told_new(project, [note])))
-    echo("\n".join(preview_lines(made)))
+    if as_json:
+        print_json(preview_json(made), 1)
+    else:
+        echo("\n".join(preview_lines(made)))

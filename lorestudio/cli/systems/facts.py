@@ -15,7 +15,7 @@ from lorestudio.cli.answering import Answering, agree, answering
 from lorestudio.cli.command import command, command_group
 from lorestudio.cli.options import DoItOption, JsonOption, YesOption
 from lorestudio.cli.output import FAILED, ask_first, echo, print_json, say, say_all, waited
-from lorestudio.cli.screen import Screen, figure, filled, fixed, table
+from lorestudio.cli.screen import Screen, figure, filled, fixed, fold, table
 from lorestudio.domain.chat import Chat
 from lorestudio.domain.entry import VaultIndex
 from lorestudio.domain.javascript import Json
@@ -25,19 +25,12 @@ from lorestudio.settings.facts import FactsSettings
 from lorestudio.settings.sections import assigned, read_section
 from lorestudio.studio.project.answering import AnswerKind, CostEstimate, load_recorded
 from lorestudio.studio.project.project import Project, read_chat
-from lorestudio.systems.facts.picture import profile_fields
-from lorestudio.systems.facts.records import (
-    ExtractionRun,
-    FactAction,
-    FactDecision,
-    Memory,
-    Profile,
-    Thread,
-    counts_words,
-)
+from lorestudio.systems.facts.picture import PassageRow, facts_picture, profile_fields
+from lorestudio.systems.facts.records import ExtractionRun, FactAction, FactDecision, Memory, Profile, counts_words
 from lorestudio.systems.facts.records import day as day_of
 from lorestudio.systems.facts.session import MOST_ATTEMPTS, Drawn, FactsSession, facts_cost
-from lorestudio.systems.facts.threads import Passage, chat_name, owner_of
+from lorestudio.systems.facts.threads import owner_of
+from lorestudio.trace.storage.serialize import record_to_json
 from lorestudio.trace.wording import plural
 
 _ID = 8
@@ -117,23 +110,16 @@ def _decision(decision: FactDecision) -> str:
     return f"  {pin}{words[decision.action]:<6} {decision.fact}{near}"
 
 
-def threads_table(threads: Sequence[Thread], waiting: Sequence[Passage]) -> Table:
+def passages_table(passages: Sequence[PassageRow]) -> Table:
     """A row a passage: kept ones with their state, and those that wait."""
-    due = {passage.id: passage for passage in waiting}
-    rows: list[tuple[int, str, str, str]] = []
-    for thread in threads:
-        numbers = thread.id.rpartition("#")[2]
-        passage = due.pop(thread.id, None)
-        state = str(thread.state)
-        if passage is not None:
-            state = f"{state}, {'edited since' if passage.changed else 'waiting'}"
-        failed = f", failed {plural(thread.attempts, 'once|# times')}" if thread.attempts else ""
-        ended = "" if thread.last_message_at is None else day_of(thread.last_message_at)
-        rows.append((int(numbers.partition("-")[0] or 0), numbers, state + failed, ended))
-    for passage in due.values():
-        ended = "" if passage.ended is None else day_of(passage.ended)
-        rows.append((passage.first, f"{passage.first}-{passage.last}", "waiting", ended))
-    return filled(table("messages", "state", "ended"), (cells for _, *cells in sorted(rows)))
+
+    def state(row: PassageRow) -> str:
+        waits = ("edited since" if row.changed else "waiting") if row.waiting else ""
+        failed = plural(row.failures, "|failed once|failed # times") if row.failures else ""
+        return ", ".join(filter(None, (row.state, waits, failed, row.problem)))
+
+    rows = ((row.key, state(row), "" if row.ended is None else day_of(row.ended)) for row in passages)
+    return filled(table(fixed("messages"), fold("state"), fixed("ended")), rows)
 
 
 def profile_lines(profile: Profile | None) -> list[str]:
@@ -317,12 +303,14 @@ def delete(memories: IdsArgument, given: FactsOptions, yes: DoItOption = False) 
 
 
 @command(facts)
-def threads(chat: ChatArgument, given: FactsOptions) -> None:
+def threads(chat: ChatArgument, given: FactsOptions, as_json: JsonOption = False) -> None:
     """List the passages of a chat: which are kept, and which wait."""
     with given.session() as session:
-        told = _chat(chat)
-        waiting = session.waiting(told, chat)
-        Screen().print(threads_table(session.threads(chat_name(told, chat)), waiting))
+        found = facts_picture(session, _chat(chat), chat, everything=False).passages
+    if as_json:
+        print_json([record_to_json(each) for each in found], 1)
+    else:
+        Screen().print(passages_table(found))
 
 
 @command(facts)

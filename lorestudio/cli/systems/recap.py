@@ -16,7 +16,7 @@ from rich.text import Text
 from lorestudio.cli.answering import Answering, agree, answering
 from lorestudio.cli.command import command, command_group
 from lorestudio.cli.options import DoItOption, JsonOption, TokenizerOption, YesOption
-from lorestudio.cli.output import FAILED, ask_first, echo, print_json, read_text, say, say_all, waited
+from lorestudio.cli.output import FAILED, ask_first, echo, picked, print_json, read_text, say, say_all, waited
 from lorestudio.cli.screen import Screen, figure, filled, fold, listing
 from lorestudio.domain.entry import VaultIndex
 from lorestudio.domain.texts import shorten
@@ -27,10 +27,11 @@ from lorestudio.studio.project.answering import AnswerKind
 from lorestudio.studio.project.project import Project, read_chat
 from lorestudio.studio.project.tokens import counting_for
 from lorestudio.systems.recap.overview import message_rows, scene_rows
+from lorestudio.systems.recap.queue import write_operation
 from lorestudio.systems.recap.records import RecapState
 from lorestudio.systems.recap.session import RecapSession, recap_cost, recap_settings
 from lorestudio.systems.recap.worker import QueueProgress
-from lorestudio.trace.storage.serialize import to_json
+from lorestudio.trace.storage.serialize import record_to_json, to_json
 from lorestudio.trace.summary import summary
 from lorestudio.trace.text import as_text
 from lorestudio.trace.wording import plural, time_words
@@ -184,10 +185,17 @@ class RecapOptions:
 
 
 @command(recap)
-def status(given: RecapOptions) -> None:
+def status(given: RecapOptions, *, as_json: JsonOption = False) -> None:
     """Say which messages have recaps, which of them fit, what is hidden, what goes in, and what is queued."""
     session = given.session()
-    echo("\n".join(status_lines(session)))
+    if not as_json:
+        echo("\n".join(status_lines(session)))
+        return
+    queue, current = session.queue, session.chat.running.get()
+    lists = {"messages": message_rows(session.chat), "scenes": scene_rows(session.chat)}
+    rows = {name: [record_to_json(row) for row in each] for name, each in lists.items()}
+    told = {"running": None if current is None else current.number, "left": sum(queue.counts.values())}
+    print_json({**rows, **told, "paused": queue.paused}, 1)
 
 
 @command(recap)
@@ -252,6 +260,7 @@ def scenes(
     back: Annotated[
         int | None, typer.Option("--back", min=0, help="Use the version before of this scene's recap.")
     ] = None,
+    as_json: JsonOption = False,
 ) -> None:
     """List the scenes: their messages, names, versions, and what locks them; set breaks and choose versions."""
     session = given.session()
@@ -266,12 +275,15 @@ def scenes(
     ):
         if message is not None:
             waited(change(message))
-    if not scene_rows(session.chat):
+    rows = scene_rows(session.chat, session.settings.scene_recap_history_count)
+    if as_json:
+        print_json([record_to_json(row) for row in rows], 1)
+    elif rows:
+        Screen().print(scenes_table(session))
+    else:
         say(
             "there is no scene yet. --toggle N ends one with message N, “lorestudio recap run --search” looks for them."
         )
-        return
-    Screen().print(scenes_table(session))
 
 
 @command(recap)
@@ -280,6 +292,7 @@ def running(
     *,
     use: Annotated[int | None, typer.Option("--use", min=0, help="Let this version go into the prompt.")] = None,
     delete: Annotated[int | None, typer.Option("--delete", min=0, help="Delete this version.")] = None,
+    as_json: JsonOption = False,
 ) -> None:
     """List the versions of the running recap; choose or delete one."""
     session = given.session()
@@ -287,10 +300,14 @@ def running(
         waited(session.edits.use_running(use))
     if delete is not None:
         waited(session.edits.delete_running(delete))
-    if not session.chat.running.versions:
+    store = session.chat.running
+    if as_json:
+        names = ("number", "timestamp", "scene_count", "reaches", "content")
+        print_json([{**picked(each, *names), "current": each.number == store.current} for each in store.versions], 1)
+    elif store.versions:
+        Screen().print(running_table(session))
+    else:
         say("there is no running recap yet. “lorestudio recap run --running” writes one of the scenes.")
-        return
-    Screen().print(running_table(session))
 
 
 @command(recap)
@@ -348,6 +365,7 @@ def queue(
     resume: Annotated[bool, typer.Option("--resume", help="Allow work again.")] = False,
     remove: Annotated[str | None, typer.Option("--remove", metavar="ID", help="Take this operation out.")] = None,
     clear: Annotated[bool, typer.Option("--clear", help="Take all of them out.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """List what is queued and what became of the last operations; pause, resume or empty the queue."""
     session = given.session()
@@ -362,7 +380,11 @@ def queue(
             asyncio.run(session.worker.pause() if pause else session.worker.resume())
     finally:
         session.release()
-    if session.queue.operations or session.queue.log:
+    found = session.queue
+    if as_json:
+        waiting, finished = map(write_operation, found.operations), map(record_to_json, found.log)
+        print_json({"paused": found.paused, "operations": [*waiting], "finished": [*finished]}, 1)
+    elif found.operations or found.log:
         Screen().print(queue_table(session))
     else:
         say("nothing was queued yet. “lorestudio recap run” makes what is due.")

@@ -166,14 +166,14 @@ def _escaped(text: str) -> str:
 # ---- JSON -----------------------------------------------------------------------------------------------------------
 
 
-def comparison_json(before: RunSide, after: RunSide, diff: TraceDiff, causes: Causes | None = None) -> Json:
-    """The comparison as data: entries by vault and file name; `alone` and `together` list changes as `[what, vault,
-    file name]`.
+def comparison_json(diff: TraceDiff, titles: tuple[str, str], causes: Causes | None = None) -> dict[str, Json]:
+    """The comparison of two runs with these titles as data: entries by vault and file name; `alone` and `together` list
+    changes as `[what, vault, file name]`.
     """
     lines = change_lines(diff, causes)
     document: dict[str, Json] = {
-        "before": _side_json(before),
-        "after": _side_json(after),
+        "before": _side_json(diff.before, titles[0]),
+        "after": _side_json(diff.after, titles[1]),
         "tokens": list(diff.tokens),
         "unchanged": diff.unchanged,
     }
@@ -192,9 +192,8 @@ def comparison_json(before: RunSide, after: RunSide, diff: TraceDiff, causes: Ca
     return document
 
 
-def _side_json(side: RunSide) -> Json:
-    turn = side.trace.turn
-    return {"title": side.title, "message": turn.message, "swipe": turn.swipe, "tokens": side.trace.total_tokens}
+def _side_json(trace: Trace, title: str) -> Json:
+    return {"title": title, "message": trace.turn.message, "swipe": trace.turn.swipe, "tokens": trace.total_tokens}
 
 
 def _line_json(line: ChangeLine, change: EntryChange) -> Json:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -34,6 +35,15 @@ def test_what_an_edit_changes(lorestudio: Run, vault: Path, chat: Path, edited: 
     assert any(line.startswith("    key “bell”: found once, last in #0 at ") for line in lines)
     assert "    key “nowhere”: not found" in lines
     assert (vault / "Old Bell.md").read_bytes() == before
+    options = ("--chat", chat, "--message", 1, "--text", edited, "--json")
+    told = json.loads(lorestudio("preview", vault, "Old Bell", *options).stdout)
+    assert [each["filename"] for each in told["entered"]] == ["Old Bell.md"]
+    (note,) = told["notes"]
+    assert (note["outcome"]["goes_in"], note["injected"]) == (
+        True,
+        {"tokens": 8, "whole_tokens": 14, "truncated": False},
+    )
+    assert [each["count"] for each in note["match"]["keys"]] == [1, 1, 0]
 
 
 def test_a_note_as_it_is_saved(lorestudio: Run, vault: Path, chat: Path) -> None:

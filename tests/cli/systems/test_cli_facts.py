@@ -37,6 +37,8 @@ def test_facts_are_drawn_out_once(lorestudio, told):
         "I carry the lantern", "I want the north road",
     ]  # fmt: skip
     assert "dormant" in lorestudio("facts", "threads", told).stdout
+    (passage,) = json.loads(lorestudio("facts", "threads", told, "--json").stdout)
+    assert (passage["first"], passage["last"], passage["state"], passage["memories"]) == (0, 3, "dormant", 2)
 
 
 def test_words_of_a_memorys_source_stay_whole_in_a_narrow_terminal(lorestudio, told, monkeypatch):

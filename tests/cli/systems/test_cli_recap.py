@@ -40,6 +40,16 @@ def test_status_run_scenes_and_show(lorestudio, tale, settings):
     assert trace["trace"]["system"] == "recap"
     queue = lorestudio("recap", "queue", *options).stdout
     assert "completed" in queue
+
+    def told(command):
+        return json.loads(lorestudio("recap", command, *options, "--json").stdout)
+
+    state = told("status")
+    assert [len(state["messages"]), len(state["scenes"]), state["running"], state["left"]] == [12, 2, 1, 0]
+    assert [scene["where"] for scene in told("scenes")] == [scene["where"] for scene in state["scenes"]]
+    assert told("scenes")[0]["where"] == [0, 3]
+    assert [version["current"] for version in told("running")] == [False, True]
+    assert {each["outcome"] for each in told("queue")["finished"]} == {"completed"}
     again = lorestudio("recap", "run", *options)
     assert again.stdout == "Nothing is due.\n"
 

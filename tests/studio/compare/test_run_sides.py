@@ -75,7 +75,7 @@ def test_markdown_of_runs_that_are_alike() -> None:
 def test_json_has_all_sections() -> None:
     before, after = sides()
     diff = compare(before.trace, after.trace)
-    told = comparison_json(before, after, diff)
+    told = comparison_json(diff, (before.title, after.title))
     assert isinstance(told, dict)
     for what in What:
         group = told[what.value]
