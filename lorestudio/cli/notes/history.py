@@ -9,8 +9,10 @@ import typer
 from rich.table import Table
 
 from lorestudio.cli.notes.notes import FolderArgument
-from lorestudio.cli.output import echo, say, say_all
+from lorestudio.cli.options import DoItOption, JsonOption
+from lorestudio.cli.output import ask_first, echo, picked, print_json, say, say_all
 from lorestudio.cli.screen import Screen, figure, filled, fixed, fold, listing
+from lorestudio.domain.javascript import Json
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.files import real_path
 from lorestudio.studio.notes.changes.log import ChangeLog
@@ -26,7 +28,9 @@ RestoreOption = Annotated[
 ]
 
 
-def history(note: NoteArgument, show: ShowOption = None, restore: RestoreOption = None) -> None:
+def history(
+    note: NoteArgument, show: ShowOption = None, restore: RestoreOption = None, *, as_json: JsonOption = False
+) -> None:
     """List the earlier versions of a note, the newest first; print one, or put one back."""
     if show is not None and restore is not None:
         raise InputError("--restore", "it cannot go together with --show. Give one of them.")
@@ -37,6 +41,8 @@ def history(note: NoteArgument, show: ShowOption = None, restore: RestoreOption 
         echo(log.snapshots.read(_numbered(path, found, show, "--show")).encode(), nl=False)
     elif restore is not None:
         _restore(log, path, _numbered(path, found, restore, "--restore"))
+    elif as_json:
+        print_json([_json(number, each) for number, each in enumerate(found, 1)], 1)
     elif found:
         Screen().print(_table(found))
     else:
@@ -49,6 +55,8 @@ def undo(
     *,
     redo: Annotated[bool, typer.Option("--redo", help="Do again what was undone last.")] = False,
     listed: Annotated[bool, typer.Option("--list", help="Only list what can be undone, the newest first.")] = False,
+    yes: DoItOption = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Take the newest change of a vault's notes back: an import, an export, a sync, fixes, a renaming.
 
@@ -61,14 +69,20 @@ def undo(
         raise VaultError(no_folder(folder))
     say_all(log.mend_interrupted())
     if listed:
-        for title in log.titles:
-            echo(title)
-        if not log.titles:
+        if as_json:
+            print_json(log.titles, 1)
+        elif log.titles:
+            echo("\n".join(log.titles))
+        else:
             say(f"there is nothing to undo.{_gone(log)}")
         return
     if not log.titles and not redo:
         raise SaveError(f"There is nothing to undo.{_gone(log)}")
+    if title := log.redo_title if redo else log.undo_title:
+        ask_first(f"{'Do again' if redo else 'Undo'} “{title}”?", yes=yes)
     done = log.redo() if redo else log.undo()
+    if as_json:
+        print_json({"title": done.title, "files": [str(change.path) for change in done.changes]}, 1)
     files = plural(len(done.changes), "# file|# files")
     say(f"{'done again' if redo else 'undone'}: {done.title} ({files}).")
     say_all(log.problems)
@@ -97,6 +111,10 @@ def _restore(log: ChangeLog, path: Path, snapshot: NoteSnapshot) -> None:
 def _table(found: tuple[NoteSnapshot, ...]) -> Table:
     shown = listing(figure("version"), fixed("kept"), figure("bytes"), fold("why"))
     return filled(shown, ((str(n), _when(each), f"{each.size:,}", each.reason) for n, each in enumerate(found, 1)))
+
+
+def _json(number: int, each: NoteSnapshot) -> dict[str, Json]:
+    return {"version": number, "kept": each.time.isoformat(), **picked(each, "size", "digest", "reason")}
 
 
 def _when(snapshot: NoteSnapshot) -> str:

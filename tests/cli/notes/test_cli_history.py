@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -10,6 +11,7 @@ from typer.testing import Result
 from lorestudio.studio.notes.changes.change_set import ChangeSet, NoteFileChange
 from lorestudio.studio.notes.changes.log import ChangeLog
 from lorestudio.vault.files import default_folder
+from lorestudio.vault.writer import digest_of
 from tests.digests import digest
 
 Run = Callable[..., Result]
@@ -38,6 +40,10 @@ def test_listing_showing_and_restoring(lorestudio: Run, log: ChangeLog, vault: P
     assert newer.endswith(" 8 before “Batch [1]”")
     assert older.startswith("2 20")
     assert older.endswith(f" {len(first)} before saving")
+
+    last, first_kept = json.loads(lorestudio("history", note, "--json").stdout)
+    assert (last["version"], last["size"], last["reason"]) == (1, 8, "before “Batch [1]”")
+    assert (first_kept["version"], first_kept["digest"]) == (2, digest_of(first))
 
     assert lorestudio("history", note, "--show", 1).stdout_bytes == "zwölf\r\n".encode()
     assert lorestudio("history", note, "--show", 2).stdout_bytes == first
@@ -112,7 +118,7 @@ def test_a_vault_that_was_moved_is_told_where_its_history_is(lorestudio: Run, lo
         assert "here is nothing to undo. Changes are kept of notes in “" in told
         assert f"“{vault}”, which is gone. If this vault was moved from there" in told
     moved.rename(vault)
-    assert lorestudio("undo", vault).exit_code == 0
+    assert lorestudio("undo", vault, "--yes").exit_code == 0
     assert note.read_text(encoding="utf-8") == first
 
 
@@ -155,6 +161,21 @@ def test_a_name_that_is_no_text_has_its_history(lorestudio: Run, log: ChangeLog,
     assert lorestudio("history", note, "--show", 1).stdout == "one"
     assert "has the text of" in lorestudio("history", note, "--restore", 1).stdout
     assert note.read_text(encoding="utf-8") == "one"
+
+
+def test_undoing_names_the_change_and_asks(lorestudio: Run, log: ChangeLog, vault: Path) -> None:
+    note = vault / "Lamp.md"
+    first = note.read_text(encoding="utf-8")
+    log.apply(ChangeSet("Rewrite", (NoteFileChange(note, first, "two"),)))
+    nobody = lorestudio("undo", vault)
+    assert (nobody.exit_code, note.read_text(encoding="utf-8")) == (2, "two")
+    assert "Undo “Rewrite”? [y/N]" in nobody.stderr
+    assert "--yes" in nobody.stderr
+    assert json.loads(lorestudio("undo", vault, "--list", "--json").stdout) == ["Rewrite"]
+    done = lorestudio("undo", vault, "--yes", "--json")
+    assert json.loads(done.stdout) == {"title": "Rewrite", "files": [str(note)]}
+    assert "Do again “Rewrite”? [y/N]" in lorestudio("undo", vault, "--redo").stderr
+    assert note.read_text(encoding="utf-8") == first
 
 
 def test_a_list_without_changes_and_a_folder_that_is_not_there_are_told(lorestudio: Run, vault: Path) -> None:

@@ -98,7 +98,7 @@ def test_what_fix_changed_is_undone_in_one_step_and_kept_as_versions(lorestudio:
     before = {path: path.read_bytes() for path in messy.iterdir()}
     lorestudio("lint", messy, "--fix")
     assert "Make the safe fixes of 2 notes" in lorestudio("history", messy / "A.md").stdout
-    result = lorestudio("undo", messy)
+    result = lorestudio("undo", messy, "--yes")
     assert result.stderr == "lorestudio: undone: Make the safe fixes of 2 notes (2 files).\n"
     assert {path: path.read_bytes() for path in messy.iterdir()} == before
 
@@ -107,10 +107,10 @@ def test_the_fixes_of_two_vaults_are_undone_in_each(lorestudio: Run, messy: Path
     (tmp_path / "other").mkdir()
     other = write(tmp_path / "other" / "messy", "D", "Keys: [tide]")
     lorestudio("lint", messy, other.parent, "--fix")
-    assert "undone" in lorestudio("undo", other.parent).stderr
+    assert "undone" in lorestudio("undo", other.parent, "--yes").stderr
     assert "Keys: [tide]" in other.read_text(encoding="utf-8")
     assert "keys: [meadow]" in (messy / "B.md").read_text(encoding="utf-8")
-    assert "undone" in lorestudio("undo", messy).stderr
+    assert "undone" in lorestudio("undo", messy, "--yes").stderr
     assert "Keys: [meadow]" in (messy / "B.md").read_text(encoding="utf-8")
 
 
@@ -154,7 +154,7 @@ def test_a_lorebook_is_checked_and_fixed_in_its_file(lorestudio: Run, tmp_path: 
     assert "Fixed: 1 in 1 entry." in result.stdout
     assert result.stderr == ""
     assert book.read_text(encoding="utf-8") == text.replace('["bell",  "bell"]', '["bell"]')
-    assert "undone: Make the safe fixes of 1 entry (1 file)." in lorestudio("undo", tmp_path).stderr
+    assert "undone: Make the safe fixes of 1 entry (1 file)." in lorestudio("undo", tmp_path, "--yes").stderr
     assert book.read_text(encoding="utf-8") == text
 
 

@@ -106,7 +106,7 @@ def test_a_model_proposes_summaries_of_the_new_notes_and_of_no_others(
         assert len(server.calls) == 1
     assert "summary: A bell that rings." in (place / "Sea/Bell.md").read_text(encoding="utf-8")
     assert "summary" not in (place / "Sea.md").read_text(encoding="utf-8")
-    assert lorestudio("undo", place).exit_code == 0
+    assert lorestudio("undo", place, "--yes").exit_code == 0
     assert "summary" not in (place / "Sea/Bell.md").read_text(encoding="utf-8")
 
 
@@ -234,13 +234,13 @@ def test_a_book_and_its_notes_are_brought_together(lorestudio: Run, book: Path, 
     assert json.loads(book.read_bytes())["entries"]["0"]["order"] == 200
     assert "wi_depth: 9" in note.read_text(encoding="utf-8")
     assert lorestudio("undo", place, "--list").stdout.splitlines()[0] == "Sync with Sea.json"
-    undone = lorestudio("undo", place)
+    undone = lorestudio("undo", place, "--yes")
     assert (undone.exit_code, "undone: Sync with Sea.json (2 files)." in undone.stderr) == (0, True)
     assert json.loads(book.read_bytes())["entries"]["0"]["order"] == 50
-    assert lorestudio("undo", place, "--redo").exit_code == 0
+    assert lorestudio("undo", place, "--redo", "--yes").exit_code == 0
     assert json.loads(book.read_bytes())["entries"]["0"]["order"] == 200
     book.write_text("{}", encoding="utf-8")
-    refused = lorestudio("undo", place)
+    refused = lorestudio("undo", place, "--yes")
     assert (refused.exit_code, "“Sea.json” has changed on disk" in refused.stderr) == (2, True)
     none = lorestudio("sync", tmp_path, "--book", "Other")
     assert (none.exit_code, "not linked to the book" in none.stderr) == (2, True)

@@ -57,7 +57,7 @@ def test_what_is_accepted_is_written_and_undone(lorestudio: Run, harbour: Path) 
     assert {name for name in after if after[name] != before[name]} == {"Tide.md"}
     assert after["Tide.md"] == before["Tide.md"].replace("summary: It rises.", "summary: The tide.")
     assert f"to undo this: lorestudio undo {harbour}," in result.stderr
-    assert "undone: Summary of Tide (1 file)." in lorestudio("undo", harbour).stderr
+    assert "undone: Summary of Tide (1 file)." in lorestudio("undo", harbour, "--yes").stderr
     assert contents(harbour) == before
 
 
@@ -129,6 +129,7 @@ def test_unknown_notes_and_modes_are_refused(lorestudio: Run, harbour: Path) -> 
 def test_locking_and_unlocking(lorestudio: Run, harbour: Path) -> None:
     assert "No note is locked" in lorestudio("propose", "locks", harbour).stdout
     assert lorestudio("propose", "locks", harbour, "--lock", "Lamp.md").stdout == "Lamp.md\n"
+    assert json.loads(lorestudio("propose", "locks", harbour, "--json").stdout) == ["Lamp.md"]
     result = lorestudio("propose", "summaries", harbour, "--accept-all")
     assert "Lamp.md was skipped: It is locked in the studio" in result.stderr
     assert "nothing to ask about" in result.stderr
@@ -203,5 +204,5 @@ def test_keys_of_a_lorebooks_entry_are_written_into_its_file_and_undone(lorestud
     keys = json.loads(book.read_text(encoding="utf-8"))["entries"]["3"]["key"]
     assert {"Bell", "gong", "Mara Vey"} <= set(keys)
     assert '"position": 0,  "order": 1e2, "content"' in book.read_text(encoding="utf-8")
-    assert lorestudio("undo", tmp_path).exit_code == 0
+    assert lorestudio("undo", tmp_path, "--yes").exit_code == 0
     assert book.read_text(encoding="utf-8") == text

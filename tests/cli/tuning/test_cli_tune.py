@@ -114,7 +114,7 @@ def test_what_a_point_turns_in_notes_is_written_and_taken_back(lorestudio: Run, 
     assert "<h3>Lamp.md</h3>" in page
     assert "- priority: 10" in page
     assert "+ priority: 99" in page
-    assert lorestudio("undo", own_world / "vault").exit_code == 0
+    assert lorestudio("undo", own_world / "vault", "--yes").exit_code == 0
     assert lamp.read_text(encoding="utf-8") == before
 
 
