@@ -487,6 +487,11 @@ def member_of(name: str) -> str:
     return _SHORT.get(word) or to_camel(word)
 
 
+def partners_of(name: str) -> tuple[str, ...]:
+    """The properties of DeepLore's that say what a property of World Info says, which counts before them there."""
+    return _PARTNERS.get(member_of(name), ()) if _is_member(name) else ()
+
+
 def _native(entry: Entry) -> Raw:
     at = _BOOK_PLACES.get(Position(entry.position), BookPlace.BEFORE) if entry.position in _BOOK_PLACES else None
     place = BookPlace.OUTLET if entry.outlet is not None else at or BookPlace.BEFORE

@@ -27,8 +27,10 @@ from lorestudio.exchange.lorebooks.notes import (
     BookNote,
     Raw,
     changed_note,
+    entry_of,
     note_of,
     own_text,
+    partners_of,
     title_of,
     values_of,
 )
@@ -253,7 +255,8 @@ class _Making:
                     raise InputError(twin, f"{error} Choose to skip it or to keep both.") from error
                 self._twins.forget(twin)
                 self.changes.append(NoteFileChange(path, text, after))
-                return ImportedEntry(book, note.fate, twin, twin, alike, way)
+                fate = note.fate if way is Twin.REPLACE else _merged_fate(note, after, self.rules)
+                return ImportedEntry(book, fate, twin, twin, alike, way)
         filename = self._names.get(folder, note_name(note.title, f"Entry {uid}"))
         self.changes.append(NoteFileChange(self.vault.path(filename), None, note.text))
         return ImportedEntry(book, note.fate, filename, twin, alike, way)
@@ -372,11 +375,34 @@ def merged(text: str, note: BookNote) -> str:
         if name in values and name in note.properties
     }
     known: dict[str, Json] = {name: value for name, value in values.items() if name in note.properties}
-    after = {**note.properties, **known, **lists}
-    mine, theirs = own_text(body), own_text(note.body)
-    whole = body[: len(body) - len(mine)] + both_lines(mine, theirs)
+    mine = {name for name, value in known.items() if value != note.properties[name]} - lists.keys()
+    added = {name: value for name, value in note.properties.items() if mine.isdisjoint(partners_of(name))}
+    after = {**added, **known, **lists}
+    text_here, text_there = own_text(body), own_text(note.body)
+    whole = body[: len(body) - len(text_here)] + both_lines(text_here, text_there)
     done = changed_note(text, BookNote(note.title, known, body, note.fate), BookNote("", after, whole, note.fate))
     return done[0]
+
+
+def _merged_fate(note: BookNote, text: str, rules: ParseRules) -> EntryFate:
+    """What becomes of an entry that was merged into a note, which keeps what it says itself: `text` is the outcome."""
+    wanted, made = (entry_of(each, "", rules).raw for each in (note.text, text))
+    fields = (
+        one
+        if one.field == "content" or one.field not in wanted or _holds(made.get(one.field), wanted[one.field])
+        else FieldFate(one.field, Fidelity.LOST, "The note keeps what it says itself.")
+        for one in note.fate.fields
+    )
+    return replace(note.fate, fields=tuple(fields))
+
+
+def _holds(made: Json, wanted: Json) -> bool:
+    """Whether all of a value is there, maybe with more members."""
+    if isinstance(wanted, Mapping):
+        return isinstance(made, Mapping) and all(_holds(made.get(name), value) for name, value in wanted.items())
+    if isinstance(wanted, list) and isinstance(made, list):
+        return all(one in made for one in wanted)
+    return made == wanted
 
 
 def both_lines(mine: str, theirs: str) -> str:

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from lorestudio.exchange.lorebooks.crossing import Fidelity
 from lorestudio.exchange.lorebooks.entry import NEW_ENTRY
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.lorebooks.exporting import ExportChoice, ExportPlan, plan_export
@@ -130,6 +131,21 @@ def test_merging_adds_what_is_missing(tmp_path: Path) -> None:
     assert made.after.endswith("# The bell\n\nIt rings.\nIn fog.\nAt night.")
     assert "requires: [Sea]\npriority: 900" in made.after
     assert "wi_sticky: 3\n" in made.after
+
+
+def test_a_merged_note_keeps_what_it_says_and_the_report_tells(tmp_path: Path) -> None:
+    own = MINE.replace("---\n", "---\ncooldown: 9\nprobability: 0.9\n", 1)
+    more = {"key": ["bell"], "cooldown": 3, "probability": 40, "useProbability": True, "sticky": 3}
+    place, path = vault(tmp_path, Mine=own), book(tmp_path, {**BELL, **more})
+    made = plan(place, path, choice=ImportChoice(twins=Twin.MERGE))
+    text = made.planned.changes.changes[0].after
+    assert text is not None
+    assert "cooldown: 9\nprobability: 0.9\n" in text
+    assert "wi_cooldown" not in text  # it would count before the note's own on the way back
+    fates = {one.field: one.fate for one in made.entries[0].fate.fields}
+    assert {name for name, fate in fates.items() if fate is Fidelity.LOST} >= {"cooldown", "probability"}
+    assert fates["sticky"] is Fidelity.CARRIED
+    assert fates["key"] is Fidelity.EXACT
 
 
 def test_two_texts_are_brought_together_line_by_line() -> None:
