@@ -73,6 +73,8 @@ def parse_text(text: str, source: Path | str, advice: str, line: int | None = No
     try:
         return parse_json(text)
     except json.JSONDecodeError as error:
+        if not text.strip():
+            raise InputError(source, "it is empty. Choose another file, or a copy of before.") from error
         message = f"this is no valid JSON ({error.msg}, column {error.colno}). {advice}"
         raise InputError(source, message, line or error.lineno) from error
 

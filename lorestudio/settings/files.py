@@ -108,6 +108,8 @@ def parse_json(data: bytes, path: Path) -> Json:
     try:
         return json_text.parse_json(text)
     except json.JSONDecodeError as error:
+        if not text.strip():
+            raise SettingsError(f"{path}: it is empty. Choose another file, or a copy of before.") from None
         raise SettingsError(
             f"{path}, line {error.lineno}, column {error.colno}: not valid JSON ({error.msg}). "
             "Correct this place, or use a backup of the file."

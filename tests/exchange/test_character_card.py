@@ -97,6 +97,7 @@ def test_a_file_is_told_by_its_content(tmp_path: Path) -> None:
         (picture(chara=V2)[:60], "the picture ends in the middle"),
         (b"\xff\xfe", "neither a PNG picture nor JSON"),
         (b"{\n}x", "line 2: this is no valid JSON (Extra data, column 2)"),
+        (b" \n", "it is empty"),
         (b"[]", "no JSON object"),
         (as_json({"entries": {}}), "no character card"),
         (as_json({"spec": "chara_card_v2", "data": 4}), "field “data”"),

@@ -57,7 +57,7 @@ def test_settings_of_an_old_version_in_our_own_file_are_brought_up_to_date(path:
     ("content", "parts"),
     [
         (b'{\n  "scanDepth": 4,\n  oops\n}', ["line 3, column 3", "not valid JSON"]),
-        (b"", ["line 1, column 1"]),
+        (b"", ["it is empty"]),
         (b'{"a": 1,\n "b": "\xff"}', ["line 2, byte 8", "UTF-8"]),
         (b'{"scanDepth": NaN}', ["NaN is no JSON number"]),
         (b"[" * 100_000, ["nested too deeply"]),

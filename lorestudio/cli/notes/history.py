@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -21,7 +22,12 @@ from lorestudio.trace.wording import plural, time_words
 from lorestudio.vault.files import SaveError, VaultError, default_folder
 from lorestudio.vault.folder import no_folder
 
-NoteArgument = Annotated[Path, typer.Argument(metavar="NOTE", help="The file of the note; it may be deleted by now.")]
+NoteArgument = Annotated[
+    Path,
+    typer.Argument(
+        metavar="NOTE", help="The file of the note; it may be deleted by now. An entry of a lorebook: Book.json/uid 3."
+    ),
+]
 ShowOption = Annotated[int | None, typer.Option("--show", metavar="N", min=1, help="Print version N.")]
 RestoreOption = Annotated[
     int | None, typer.Option("--restore", metavar="N", min=1, help="Give the note the text of version N.")
@@ -64,6 +70,9 @@ def undo(
     is done, and the file is named.
     """
     folder = real_path(vault)
+    if folder.is_file():
+        undone = f"lorestudio undo {shlex.quote(str(folder.parent))}"
+        raise InputError(vault, f"this is a file. What was changed in it is undone by its folder: {undone}")
     log = ChangeLog(default_folder(), [folder])
     if not folder.is_dir() and not log.titles:  # of a folder that is gone, notes can still be brought back
         raise VaultError(no_folder(folder))

@@ -15,7 +15,9 @@ from msgspec import Struct
 from lorestudio.domain.entry import Entry, LeftOutNote
 from lorestudio.domain.javascript import trim
 from lorestudio.domain.records import Terse, replace
-from lorestudio.exchange.problems import InputError
+from lorestudio.exchange.json_file import read_file
+from lorestudio.exchange.lorebooks.formats import another_file
+from lorestudio.exchange.problems import Belongs, InputError, WrongFileError
 from lorestudio.settings.files import real_path
 from lorestudio.studio.notes.changes.change_set import ChangeSet
 from lorestudio.studio.project.project import Project
@@ -74,9 +76,16 @@ class Planned(Struct, frozen=True):
 def read_vault_notes(folder: Path, *, linked: bool = True) -> VaultNotes:
     """All notes below the folder with their references; mentions are looked for once they are asked for.
 
-    Unless they are `linked`, they are to be searched only, and nobody knows what they name. Raises VaultError.
+    Unless they are `linked`, they are to be searched only, and nobody knows what they name. Raises VaultError, and
+    InputError for a file, which says what it is.
     """
     folder = real_path(folder)
+    if folder.is_file():
+        wrong = another_file(read_file(folder), folder, "vault of notes")
+        if isinstance(wrong, WrongFileError) and wrong.belongs is Belongs.BOOK:  # its place is the vault elsewhere
+            wrong = WrongFileError(folder, wrong.what, Belongs.IMPORT)
+        if wrong is not None:
+            raise wrong
     read = scan_folder(folder, {})
     files = [NoteFile(file.filename, file.text or "") for file in read.files]
     if linked:

@@ -181,5 +181,7 @@ def test_undoing_names_the_change_and_asks(lorestudio: Run, log: ChangeLog, vaul
 def test_a_list_without_changes_and_a_folder_that_is_not_there_are_told(lorestudio: Run, vault: Path) -> None:
     nothing = lorestudio("undo", vault, "--list")
     assert (nothing.exit_code, nothing.output) == (0, "lorestudio: there is nothing to undo.\n")
+    note = lorestudio("undo", vault / "Lamp.md")
+    assert (note.exit_code, f"undone by its folder: lorestudio undo {vault}" in note.stderr) == (2, True)
     gone = lorestudio("undo", vault / "none", "--list")
     assert (gone.exit_code, "There is no folder" in gone.stderr) == (2, True)

@@ -37,6 +37,13 @@ def test_a_lorebooks_entries_are_searched(lorestudio: Run, tmp_path: Path) -> No
     result = lorestudio("search", book, "key:oil burns")
     assert (result.exit_code, result.stdout.splitlines()) == (0, ["uid 7 (Lamp)", "  8: It burns."])
     assert lorestudio("search", book, "water").exit_code == 1
+    for command, *more in (["order"], ["links", "Lamp"], ["rename", "Lamp", "Oil"], ["sync"], ["entries"]):
+        refused = lorestudio(command, book, *more)
+        assert (refused.exit_code, refused.stderr) == (
+            2,
+            f"lorestudio: {book}: this is a lorebook, and no vault of notes. "
+            "Bring its lore into a vault: “lorestudio import FILE --into VAULT”.\n",
+        )
 
 
 def test_search_prints_lines(lorestudio: Run, notes: Path) -> None:
