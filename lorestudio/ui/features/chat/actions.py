@@ -19,6 +19,7 @@ from lorestudio.studio.chat.editing import Voice
 from lorestudio.studio.chat.saving import carry_answers, new_chat, save_branch
 from lorestudio.studio.project.answering import AnswerKind, Source
 from lorestudio.studio.project.basis import KeptBasis, basis_path, keep_basis
+from lorestudio.studio.project.project import Project
 from lorestudio.ui.features.chat.composer import Composer
 from lorestudio.ui.features.chat.files import ChatFiles
 from lorestudio.ui.features.chat.pane import ChatPane
@@ -67,8 +68,7 @@ class ChatFeature(Feature):
         self.replies = ReplyWork(session, self)
         self.notes = SessionNoteWork(context, lambda: Source.named(self.writer) if self.writer else None)
         self.setups = PromptSetups(window, session, context.settings, context.say)
-        self.settled = False
-        """Nobody is asked any more what becomes of a chat that is not saved."""
+        self._left: Project | None = None
         self._looked_for: tuple[Chat | None, ChatDocument | None, tuple[BrokenLine, ...]] = (None, None, ())
         self.pane.run_line.setChecked(str(context.settings.value("chat/unfolded", "")) == "true")
         self.pane.run_line.toggled.connect(lambda on: context.settings.setValue("chat/unfolded", str(on).lower()))
@@ -102,7 +102,7 @@ class ChatFeature(Feature):
         self.pane.edit_overtaken.connect(self._tell_overtaken)
         # Once the chat as it is now is shown everywhere.
         self.pane.edit_orphaned.connect(self._put_back, Qt.ConnectionType.QueuedConnection)
-        context.keep_chat = self.files.ask_before_leaving
+        context.keep_chat = self.ask_before_leaving
         context.findable.append(self._findable)
         context.place.restored.connect(self._look_at_last_reply)
 
@@ -234,24 +234,28 @@ class ChatFeature(Feature):
         """Keep a copy of a chat that is not saved."""
         self.files.keep_copy()
 
-    def ask_before_closing(self, close: Leave) -> bool:
+    def ask_before_leaving(self, leave: Leave) -> bool:
         """Ask what becomes of what is written below the chat, and of a chat that is not saved."""
+        self.pane.delegate.finish()
+
+        def go() -> None:
+            if not self.files.ask_before_leaving(leave):
+                leave()
+
+        if begun := self.composer.begun:
+            dialogs.confirm(self.context.window, tr("Not in the chat yet"), begun, tr("Throw away"), go)
+        return bool(begun) or self.files.ask_before_leaving(leave)
+
+    def ask_before_closing(self, close: Leave) -> bool:
+        """The same where no other chat takes its place, once for each state: the window may stay open after all."""
 
         def leave() -> None:
-            self.settled = True
-            close()
-
-        def give_up() -> None:
+            self._left = self._session.project
             self.composer.give_up()
             close()
 
-        if self.settled:
-            return False
-        self.pane.delegate.finish()
-        if begun := self.composer.begun:
-            dialogs.confirm(self.context.window, tr("Not in the chat yet"), begun, tr("Throw away"), give_up)
-            return True
-        return self.files.ask_before_leaving(leave)
+        asks = bool(self.composer.begun) or self._left is not self._session.project
+        return asks and self.ask_before_leaving(leave)
 
     def stop(self) -> None:
         """End the reply and the session note that are being written."""
@@ -604,6 +608,7 @@ class ChatFeature(Feature):
             return
         if not self._session.renewed:
             self.setups.restore(project)
+            self.composer.field.clear()
         self._show_setup()
         remarks: dict[int, list[str]] = {}
         for each in self._broken():

@@ -210,15 +210,17 @@ class Composer(QWidget):
 
     @property
     def begun(self) -> str:
-        """What is written here and in no chat yet, in a sentence; "" for nothing."""
+        """What is being written and in no chat yet, in a sentence; "" for nothing."""
         if self.field.toPlainText().strip():
             return tr("The message that you began was not sent.")
-        return tr("What came of the reply is not kept yet.") if self.deciding else ""
+        if self.reply_box.isHidden():
+            return ""
+        return tr("What came of the reply is not kept yet.") if self.deciding else tr("A reply is being written.")
 
     def give_up(self) -> None:
         """Throw away what is written here."""
         self.field.clear()
-        if self.deciding:
+        if self.begun:
             self.thrown_away.emit()
 
     def _show_reply(self, text: str, *, deciding: bool) -> None:
