@@ -132,16 +132,19 @@ def write_chat_file(file: ChatFile, chat: RecapChat, copies: Path | None = None)
 
 
 def hidden_by_hand(before: RecapChat, after: RecapChat, scenes_shown: int) -> RecapChat | None:
-    """`before` with a mark on what a person hid and `after` would show; None where nothing comes into sight so.
+    """`before` with a mark on what a person hid and `after` would show, and none on what a person shows again and
+    `after` would hide; None where there is neither.
 
     A person hid what is hidden and is shown by hiding by scenes, as it was when `before` was made.
     """
-    messages = before.messages
-    others = reverted(messages, auto_hide(len(messages), before.breaks, scenes_shown), pinned_hidden(messages))
-    shown = [index for index in others if not truthy(after.messages[index].get("is_system"))]
-    for index in shown:
-        before = before.with_message(index, with_values(messages[index], {PINNED_HIDDEN: True}))
-    return before if shown else None
+    messages, marked = before.messages, pinned_hidden(before.messages)
+    others = reverted(messages, auto_hide(len(messages), before.breaks, scenes_shown), marked)
+    hidden = [truthy(message.get("is_system")) for message in after.messages]
+    marks = {index: True for index in others if not hidden[index]}
+    marks |= {index: False for index in marked if hidden[index] and not truthy(messages[index].get("is_system"))}
+    for index, mark in marks.items():
+        before = before.with_message(index, with_values(messages[index], {PINNED_HIDDEN: mark}))
+    return before if marks else None
 
 
 class RecapFileChangedError(InputError):

@@ -186,10 +186,10 @@ class TestQueueFile:
 
 
 class TestHiddenByHand:
-    def hidden(self, path, index):
+    def hidden(self, path, index, *, hidden=True):
         lines = path.read_text(encoding="utf-8").split("\n")
         record = json.loads(lines[index + 1])
-        lines[index + 1] = json.dumps({**record, "is_system": True})
+        lines[index + 1] = json.dumps({**record, "is_system": hidden})
         path.write_text("\n".join(lines), encoding="utf-8")
         return path
 
@@ -202,6 +202,12 @@ class TestHiddenByHand:
             await session.book.change(lambda chat: chat)
             assert path.read_bytes() == before, "looking changes nothing"
             await session.edits.edit_message(0, "A gate.")
+            assert records(path)[2]["is_system"] is True
+            self.hidden(path, 1, hidden=False)
+            await session.edits.edit_message(0, "An old gate.")
+            assert records(path)[2]["is_system"] is False, "shown by hand, it stays so"
+            self.hidden(path, 1)
+            await session.edits.edit_message(0, "A new gate.")
             assert records(path)[2]["is_system"] is True
             await session.edits.keep_hidden(1, wanted=False)
             assert records(path)[2]["is_system"] is False, "asked for, it is shown"
