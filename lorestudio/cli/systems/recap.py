@@ -48,6 +48,7 @@ def status_lines(session: RecapSession) -> list[str]:
     bookmarks = sum(row.is_bookmark for row in scenes)
     store, queue = session.chat.running, session.queue
     current = store.get()
+    newer = 0 if current is None else sum(index > current.reaches for index in session.chat.recaps)
     have = sum(row.has_recap for row in rows)
     messages = (
         f"Messages: {len(rows)}, {have} with a recap ({states[RecapState.INCLUDED]} take part), "
@@ -58,7 +59,8 @@ def status_lines(session: RecapSession) -> list[str]:
         messages,
         f"Scenes: {len(scenes)}, {bookmarks} without a recap.",
         f"Running recap: {plural(len(store.versions), '# version|# versions')}"
-        + (f", version {current.number} goes into the prompt." if current is not None else "."),
+        + (f", version {current.number} goes into the prompt." if current is not None else ".")
+        + (f" {plural(newer, '# newer scene is|# newer scenes are')} not in it." if newer else ""),
         summary(session.trace()),
     ]
     waiting = sum(queue.counts.values())

@@ -28,7 +28,7 @@ def test_status_run_scenes_and_show(lorestudio, tale, settings):
     assert made.exit_code == 0, made.output
     assert "Messages: 12, 11 with a recap (11 take part)" in made.stdout
     assert "Scenes: 2, 0 without a recap." in made.stdout
-    assert "Running recap: 2 versions, version 1 goes into the prompt." in made.stdout
+    assert "Running recap: 2 versions, version 1 goes into the prompt.\n" in made.stdout
     listed = lorestudio("recap", "scenes", *options).stdout
     assert "0-3" in listed
     assert "locked" in listed
@@ -58,6 +58,8 @@ def test_choosing_and_editing(lorestudio, tale, settings, tmp_path):
     options = ("--chat", tale, "--settings", settings)
     lorestudio("recap", "run", *options)
     assert "* " in lorestudio("recap", "running", *options, "--use", 0).stdout
+    status = lorestudio("recap", "status", *options).stdout
+    assert "version 0 goes into the prompt. 1 newer scene is not in it.\n" in status
     text = tmp_path / "new.txt"
     text.write_text("Edited by hand.\n", encoding="utf-8")
     assert lorestudio("recap", "edit", "--chat", tale, "--text", text).exit_code == 0

@@ -115,7 +115,7 @@ class RecapFeature(Feature):
             Action(
                 "recap.running", "Running recap of all scenes", _MENU, 903,
                 partial(self._queue, lambda session: session.enqueue_running()), when=there, icon="lines",
-                tip="Make a new version of all scenes",
+                tip="Make a new version of all scenes but the newest, as the settings say",
             ),
             Action("recap.settings", "Recap settings…", _MENU, 1000, self.edit_settings, icon="switches"),
             Action(

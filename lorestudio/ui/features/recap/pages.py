@@ -138,6 +138,7 @@ class RunningPage(RowsPage):
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         self._current = -1
+        self._scenes: list[int] = []
         columns = (
             Column("Version", lambda row: str(row.number), numeric=True, width=56),
             Column("", self._state, icon=lambda row: ("check", "good") if self._is_used(row) else None, width=96),
@@ -170,6 +171,7 @@ class RunningPage(RowsPage):
     def show_picture(self, picture: RecapPicture | None) -> None:
         """Show the versions of a chat; without a choice, the one in force is looked at."""
         before = self._current
+        self._scenes = [row.index for row in picture.scenes if not row.is_bookmark] if picture is not None else []
         self._current = picture.running.current if picture is not None else -1
         self.forget_others(picture.path if picture is not None else None, self.text)
         if before != self._current:
@@ -190,6 +192,8 @@ class RunningPage(RowsPage):
         scenes = count(row.scene_count, "scene", "scenes")
         told = tr("Version {number} is made of {scenes} and reaches to #{last}.", number=row.number, scenes=scenes,
                   last=row.reaches)  # fmt: skip
+        if newer := sum(index > row.reaches for index in self._scenes):
+            told += tr(" {scenes} not in it.", scenes=count(newer, "newer scene is", "newer scenes are"))
         more = tr("It goes into the prompt.") if current else tr("Only the version in use can be written.")
         self.say(f"{told} {more}")
         self.text.show_text(row.number, row.content, editable=current)

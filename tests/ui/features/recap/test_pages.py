@@ -215,11 +215,14 @@ def test_the_version_in_use_is_looked_at_first_and_alone_is_written(theme: Theme
     assert enabled(page.use, page.delete) == [False, False]
     page.show_picture(PICTURE)
     assert (page.view.current.number, enabled(page.use, page.delete)) == (2, [False, True])
-    assert page.words.text() == "Version 2 is made of 2 scenes and reaches to #7. It goes into the prompt."
+    assert page.words.text() == (
+        "Version 2 is made of 2 scenes and reaches to #7. 1 newer scene is not in it. It goes into the prompt."
+    )
     assert not page.text.lines.isReadOnly()
     page.view.choose(1)
     assert page.words.text() == (
-        "Version 1 is made of 1 scene and reaches to #2. Only the version in use can be written."
+        "Version 1 is made of 1 scene and reaches to #2. 2 newer scenes are not in it. "
+        "Only the version in use can be written."
     )
     assert (page.text.lines.isReadOnly(), enabled(page.use, page.delete)) == (True, [True, True])
     assert column(page, 1) == ["", "in use"]
