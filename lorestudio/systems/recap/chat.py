@@ -186,6 +186,19 @@ class RecapChat(Struct, frozen=True):
         left = self.with_messages(tuple(messages))
         return (left.with_running(store) if store != self.running else left).cleaned()[0]
 
+    def without_version(self, number: int) -> RecapChat:
+        """Without a version of the running recap; the scene that no other one reaches to is locked no more.
+
+        Raises KeyError where there is none of this number.
+        """
+        store, left = self.running, self.with_running(self.running.without(number))
+        place = next(version.reaches for version in store.versions if version.number == number)
+        message = self.at(place)
+        reached = any(version.reaches == place for version in left.running.versions)
+        if message is None or reached or not scenes.is_combined(message):
+            return left
+        return left.with_message(place, scenes.with_combined(message, None))
+
     def cleaned(self) -> tuple[RecapChat, tuple[int, ...]]:
         """Without versions of the running recap whose scene is gone, and their numbers."""
         store, gone = cleaned(self.running, len(self.messages), self.recaps)

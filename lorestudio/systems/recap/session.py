@@ -258,9 +258,9 @@ class RecapEdits(Struct, frozen=True):
         return await self._changed(lambda chat: chat.with_running(chat.running.edited(text, now_ms=now)))
 
     async def delete_running(self, number: int) -> Refresh:
-        """Delete a version of the running recap. Raises InputError where there is none of this number."""
+        """Delete a version of the running recap; its scene can change then. Raises InputError for no such number."""
         self._version(number)
-        return await self._changed(lambda chat: chat.with_running(chat.running.without(number)))
+        return await self._changed(lambda chat: chat.without_version(number))
 
     async def _edited(self, index: int, how: Callable[[Record], Record]) -> Refresh:
         self.message(index)
@@ -296,7 +296,7 @@ class RecapEdits(Struct, frozen=True):
             raise InputError(
                 self.path,
                 f"the scene that ends at message {index} is locked: {who} part of the running recap. "
-                "Delete that version of the running recap, or make it again from all scenes.",
+                f"Delete the versions of the running recap that reach to message {index} or beyond it.",
             )
 
 

@@ -246,6 +246,8 @@ def test_what_a_person_changes_is_on_the_disk(chat):
             await edits.toggle_break(99)
         await edits.toggle_break(9)
         await edits.delete_running(1)
+        with pytest.raises(InputError, match="versions of the running recap that reach to message 7 or beyond"):
+            await edits.edit_scene(7, "x")  # the version that was edited is of the same scenes
 
     asyncio.run(work())
     again = opened(chat)
@@ -256,6 +258,28 @@ def test_what_a_person_changes_is_on_the_disk(chat):
     assert again.chat.breaks == (3, 7, 9)
     assert scene_rows(again.chat)[-1].is_bookmark
     assert scene_rows(again.chat)[0].lock.locked
+
+
+def test_a_scene_can_change_once_no_version_of_the_running_recap_reaches_to_it(chat):
+    worked(chat)
+
+    async def work():
+        session = opened(chat)
+        await session.edits.delete_running(1)
+        await session.edits.edit_scene(7, "They slept.")
+        with pytest.raises(InputError, match="is locked"):
+            await session.edits.edit_scene(3, "x")
+        await session.edits.delete_running(0)
+        await session.edits.edit_scene(3, "They met.")
+        await session.enqueue_combine(3)
+        await session.work()
+
+    asyncio.run(work())
+    again = opened(chat)
+    assert [(row.recap, row.lock.locked) for row in scene_rows(again.chat)] == [
+        ("They met.", True), ("They slept.", False),
+    ]  # fmt: skip
+    assert [version.reaches for version in again.chat.running.versions] == [3]
 
 
 def test_a_message_that_was_changed_after_its_recap_is_marked(chat):

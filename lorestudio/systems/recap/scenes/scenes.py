@@ -269,12 +269,14 @@ def turned(message: Record, step: int) -> Record:
     return with_values(message, {"scene_recap_current_index": place, **_mirrored(versions.texts[place])})
 
 
-def with_combined(message: Record, now_ms: int) -> Record:
-    """The break whose current version is now part of the running recap, and so locked."""
+def with_combined(message: Record, now_ms: int | None) -> Record:
+    """The break whose current version is part of the running recap since `now_ms`, and so locked; None for no more."""
     data = namespace(message)
     every = mapping(data.get("scene_recap_metadata"))
     key = str(current_index(message))
-    marked = {**mapping(every.get(key)), "combined_at": now_ms}
+    marked = {name: value for name, value in mapping(every.get(key)).items() if name != "combined_at"}
+    if now_ms is not None:
+        marked["combined_at"] = now_ms
     return with_values(message, {"scene_recap_metadata": {**every, key: marked}})
 
 
