@@ -6,7 +6,7 @@ from lorestudio.systems.recap.message_recaps import recap_operation, whole_sente
 from lorestudio.systems.recap.queue import NewOperation, OperationType
 from lorestudio.systems.recap.records import set_data, with_values
 from lorestudio.systems.recap.scenes import scenes
-from lorestudio.systems.recap.scenes.breaks import detect_operation, scene_operation
+from lorestudio.systems.recap.scenes.breaks import Chain, detect_operation, scene_operation
 from lorestudio.systems.recap.scenes.recaps import combine_operation, running_operation
 from lorestudio.systems.recap.scenes.scenes import recap_hash, versions_of
 from tests.systems.recap.chats import World, chat
@@ -156,6 +156,25 @@ class TestScenes:
         asked = world.answers.requests[-1]
         assert [text for role, text in asked.before if role == "user"] == ["First so far."]
         assert asked.user == "Second."
+
+    @pytest.mark.parametrize("asked", [False, True])
+    def test_a_break_that_has_gone_gets_no_recap_and_the_next_scene_does(self, asked):
+        """A message before it was deleted, so that the break stands elsewhere, before it was asked or meanwhile."""
+        start = with_breaks(chat(*TALE), 3, 5)
+        world = World(start, {"scene_recap": ["One.", "Two."][not asked :], "running_recap": ["All."]})
+        answer = world.answers.answer
+
+        async def changing(request):
+            world.answers.answer, world.book.chat = answer, with_breaks(chat(*TALE), 2, 5)
+            return await answer(request)
+
+        if asked:
+            world.answers.answer = changing
+        else:
+            world.book.chat = with_breaks(chat(*TALE), 2, 5)
+        world.do(scene_operation(3, 9, Chain((5,))))
+        assert world.chat.recaps == (5,)
+        assert world.worker.state.log[0].outcome == ("completed" if asked else "failed")
 
     def test_a_recap_asked_for_by_hand_leaves_the_running_recap_alone(self):
         world = World(with_breaks(chat(*TALE), 3), {"scene_recap": ["They went in."]})

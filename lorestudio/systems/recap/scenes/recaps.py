@@ -239,8 +239,8 @@ class SceneRecap(ChainedHandler):
     async def ask(self, operation: QueuedOperation, chat: RecapChat, ctx: WorkContext) -> Json:
         """The recap with the range it is of; `too_large` where the scene does not fit the model."""
         index = index_of(operation)
-        if chat.at(index) is None:
-            raise HopelessError(f"The chat has no message {index} any more.")
+        if index not in chat.breaks:
+            raise HopelessError(f"No scene ends at message {index} any more.")
         where = scene_range(chat, index, ctx)
         request = scene_request(chat, where, ctx)
         around: dict[str, Json] = {"start": where[0], "end": where[1]}
@@ -355,10 +355,11 @@ FILTER: Final = StageStep(4, prompt_text("recap", "filter"), kept_entities, None
 
 def _saved(operation: QueuedOperation, recap: str, where: Range, chat: RecapChat, ctx: WorkContext) -> Stored:
     """The recap as the scene's newest version, unless it is that already, and what follows."""
-    index = index_of(operation)
+    index, chain = index_of(operation), read_chain(operation)
     message = chat.at(index)
-    if message is None:
-        return chat, StoredAnswer(summary="the break has gone meanwhile, so its recap was dropped")
+    if message is None or index not in chat.breaks:
+        following = chain.next(chat, ctx.settings)
+        return chat, StoredAnswer(following, "the break has gone meanwhile, so its recap was dropped")
     versions = versions_of(message)
     if not versions.texts or versions.texts[-1] != recap:
         count = len(matching(chat.messages, *where, ctx.settings.scene_recap_message_types))
@@ -369,7 +370,6 @@ def _saved(operation: QueuedOperation, recap: str, where: Range, chat: RecapChat
         }  # fmt: skip
         named = ctx.settings.scene_name_append_range
         chat = chat.with_message(index, with_recap(message, recap, where, append_range=named, metadata=metadata))
-    chain = read_chain(operation)
     if truthy(operation.metadata.get("manual")):
         return chat, StoredAnswer(chain.next(chat, ctx.settings), recap_in_words(recap))
     return chat, StoredAnswer(after_scene(chat, index, where, chain, ctx), recap_in_words(recap))
