@@ -43,6 +43,8 @@ from lorestudio.ui.widgets.pane import MessageBar, Pane
 from lorestudio.vault.edited_vaults import NoteText
 from lorestudio.vault.entries import ParseRules, parse_note
 from lorestudio.vault.index import polling_seconds
+from lorestudio.vault.links.references import Reference
+from lorestudio.vault.links.targets import NOTE_SUFFIX
 
 _UNUSED: Final = {
     "constant": "The entry is constant, so its keys decide nothing.",
@@ -514,18 +516,17 @@ class EntryPane(Pane):
 
     # ---- following what happens -------------------------------------------------------------------------------------
 
-    def follow(self, target: str) -> None:
+    def follow(self, link: Reference) -> None:
         """Go to the note that a link leads to, and to the heading that it names, or ask for the note to be made."""
-        name, _mark, heading = target.partition("#")
-        note = self.editor.context.book.find(target, self.editor.source) if name.strip() else None
-        if note is not None or not name.strip():
+        note = self.editor.context.book.find(link, self.editor.source)
+        if note is not None or not link.target:
             if note is not None:
                 self._selection.choose_note(note)
-            self._heading = (self.path, heading) if heading else None
+            self._heading = (self.path, link.subpath.removeprefix("#")) if link.subpath else None
             if self._open_buffer() is not None:
                 self._show_wanted_place()
         else:
-            self._missing = name.strip()
+            self._missing = link.target.removesuffix(NOTE_SUFFIX)
             # Only where somebody can make it.
             can = self.receivers("2create_wanted(QString)")
             text = tr("No note is called “{target}”.", target=self._missing)

@@ -23,6 +23,7 @@ from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.tryout.preview import EditedNote, EntryOutcome, NoteText, Preview
 from lorestudio.trace.found_keys import KeyMatch, WouldMatch
 from lorestudio.ui.features.notes.conflict_dialog import ConflictDialog
+from lorestudio.ui.features.notes.editor.body import links_in
 from lorestudio.ui.features.notes.history import HistoryDialog, RecoveryDialog
 from lorestudio.ui.features.notes.pane import SOURCE, TEXT, WRITE, EntryPane
 from lorestudio.ui.features.vault.table import note_title
@@ -34,6 +35,7 @@ from lorestudio.vault.files import SaveError
 from lorestudio.vault.note.three_way_merge import Side
 from tests.digests import digest
 from tests.ui.conftest import drain
+from tests.ui.features.notes.editor.notes import link
 from tests.ui.vaults import write_vault
 from tests.ui.worlds import BELL, DAWNKEEP, LEFT_OUT, SKARN, make_project, make_trace
 
@@ -106,10 +108,11 @@ def test_the_injected_text_is_what_stands_in_the_prompt_that_is_looked_at(
     assert pane.text.toPlainText() == "Sworn by {{user}}.\nTwice."
 
 
-def test_a_link_leads_to_its_note(window, pane, settle) -> None:
+@pytest.mark.parametrize("words", [" [[Bell]]", " [it](Bell.md)", " [it](./Bell.md#Rope)"])
+def test_a_link_leads_to_its_note(window, pane, settle, words: str) -> None:
     body = pane.editor.body
     body.moveCursor(body.textCursor().MoveOperation.End)
-    body.insertPlainText(" [[Bell]]")
+    body.insertPlainText(words)
     for _ in range(3):
         body.moveCursor(body.textCursor().MoveOperation.Left)
     window.run("entry.follow")
@@ -120,15 +123,15 @@ def test_a_link_leads_to_its_note(window, pane, settle) -> None:
 def test_a_link_leads_to_the_heading_that_it_names(window, pane, settle) -> None:
     write(pane, "\n\n## Its *lair*\n\nAshes. ^ashes\n")
     for target, line in (("#its *lair*", "## Its *lair*"), ("#^ashes", "Ashes. ^ashes"), ("#Nothing", "Ashes. ^ashes")):
-        pane.follow(target)
+        pane.follow(link(target))
         assert (window.selection.entry, pane.editor.body.textCursor().block().text()) == (SKARN, line)
-    assert pane.editor._exists("#its *lair*")
+    assert pane.editor._exists(link("#its *lair*"))
     window.selection.choose_entry(BELL)
     settle(window)
-    pane.follow("Skarn#Skarn#Its *lair*")
+    pane.follow(link("Skarn#Skarn#Its *lair*"))
     settle(window)
     assert (window.selection.entry, pane.editor.body.textCursor().selectedText()) == (SKARN, "## Its *lair*")
-    pane.follow("Elsewhere#Its *lair*")
+    pane.follow(link("Elsewhere#Its *lair*"))
     assert pane.bar.label.text() == "No note is called “Elsewhere”."
 
 
@@ -249,12 +252,14 @@ def test_ctrl_e_shows_the_whole_file_and_back(window, pane) -> None:
 
 
 def test_a_link_leads_to_the_note_or_asks_for_a_new_one(window, pane, qtbot) -> None:
-    pane.follow("Elsewhere")
+    pane.follow(link("Elsewhere"))
     assert "No note is called" in pane.bar.label.text()
     with qtbot.waitSignal(pane.create_wanted) as asked:
         pane.bar.pressed.emit("create")
     assert asked.args == ["Elsewhere"]
-    pane.follow("bell")
+    pane.follow(links_in("[x](a/New%20one.md)")[0])
+    assert pane.bar.label.text() == "No note is called “a/New one”."
+    pane.follow(link("bell"))
     assert window.selection.entry == BELL
 
 
@@ -1008,12 +1013,12 @@ def test_a_note_that_cannot_be_read_says_why_and_shows_what_is_known(alone) -> N
 
 def test_a_link_that_leads_nowhere_offers_to_make_the_note_where_somebody_can(alone, qtbot) -> None:
     pane = alone.pane
-    pane.follow("Elsewhere")
+    pane.follow(link("Elsewhere"))
     assert pane.bar.label.text() == "No note is called “Elsewhere”."
     assert [each.text() for each in pane.bar.findChildren(QPushButton)] == []
     wanted: list[str] = []
     pane.create_wanted.connect(wanted.append)
-    pane.follow("Elsewhere")
+    pane.follow(link("Elsewhere"))
     (button,) = (each for each in pane.bar.findChildren(QPushButton) if each.text())
     button.click()
     assert (wanted, pane.bar.isHidden()) == (["Elsewhere"], True)
@@ -1023,11 +1028,11 @@ def test_aliases_are_read_with_the_first_note_and_lead_to_theirs(make_alone, tmp
     folder = write_vault(tmp_path / "vault")
     alone = make_alone(open_project([folder]))
     pane, index = alone.pane, alone.session.project.index
-    assert pane.editor.context.book.find("the red one") is None
-    assert pane.editor.context.book.find("Skarn") is None  # nobody has looked at a note yet
+    assert pane.editor.context.book.find(link("the red one")) is None
+    assert pane.editor.context.book.find(link("Skarn")) is None  # nobody has looked at a note yet
     bell, skarn = (next(each for each in index.entries if each.title == title) for title in ("Bell", "Skarn"))
     alone.choose(bell.id)
-    pane.editor.body.followed.emit("the red one")
+    pane.editor.body.followed.emit(link("the red one"))
     assert alone.selection.entry == skarn.id
     alone.settle()
     book = pane.editor.context.book
@@ -1037,7 +1042,7 @@ def test_aliases_are_read_with_the_first_note_and_lead_to_theirs(make_alone, tmp
     alone.selection.clear()
     alone.session.set_project(open_project([other]))
     alone.settle()
-    assert pane.editor.context.book.find("the red one") is None
+    assert pane.editor.context.book.find(link("the red one")) is None
     assert pane.empty.title.text() == "No entry chosen"
 
 

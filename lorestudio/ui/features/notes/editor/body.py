@@ -48,18 +48,23 @@ from lorestudio.ui.shell.qt import plain
 from lorestudio.ui.shell.theme import LETTERS, fixed_font, scaled
 from lorestudio.ui.shell.words import tr
 from lorestudio.ui.widgets.picker import score
+from lorestudio.vault.links.references import Reference, references
 from lorestudio.vault.links.targets import NOTE_SUFFIX, LinkTargets, NoteNames, base_name
 
-LINK: Final = re.compile(r"(!?)\[\[([^\[\]|\n]+)(?:\|([^\]\n]*))?\]\]")
 _OPEN: Final = re.compile(r"\[\[([^\[\]|\n]*)$")
 
 
-def link_at(line: str, place: int) -> str | None:
-    """What the link leads to that `place`, a number of code units into the line, lies in or touches."""
-    for found in LINK.finditer(line):
-        if length(line[: found.start()]) <= place <= length(line[: found.end()]):
-            return found[2].strip().removesuffix("\\")
+def link_at(line: str, place: int) -> Reference | None:
+    """The link that `place`, a number of code units into the line, lies in or touches."""
+    for found in links_in(line):
+        if length(line[: found.start]) <= place <= length(line[: found.end]):
+            return found
     return None
+
+
+def links_in(line: str) -> tuple[Reference, ...]:
+    """The links of one line of a note, in brackets or as Markdown has them."""
+    return references(line) if "[[" in line or "](" in line else ()
 
 
 def half_typed(before: str) -> str | None:
@@ -78,12 +83,12 @@ _ITEM: Final = re.compile(r"(\s*(?:[-*+]|(\d{1,9})[.)]) +(?:\[.\] +)?|\s*(?:> ?)
 
 
 class BodyEdit(QPlainTextEdit):
-    """Markdown of a note. `followed` carries the target of a link that is to be opened.
+    """Markdown of a note. `followed` carries the link that is to be opened.
 
     `hide_front` hides the lines before the body; then neither caret nor selection nor anything dropped can get there.
     """
 
-    followed = Signal(str)
+    followed = Signal(object)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -94,7 +99,7 @@ class BodyEdit(QPlainTextEdit):
         self._front_touched = False
         self._blank = QTextDocument(self)
         self._blank.setDocumentLayout(QPlainTextDocumentLayout(self._blank))
-        self.preview: Callable[[str], str] = lambda _target: ""
+        self.preview: Callable[[Reference], str] = lambda _link: ""
         self.setObjectName("Body")  # the stylesheet says its size, which else would be that of the window
         self.setMouseTracking(True)
         self.setTabChangesFocus(True)
@@ -195,7 +200,7 @@ class BodyEdit(QPlainTextEdit):
 
     # ---- links ------------------------------------------------------------------------------------------------------
 
-    def link_at_caret(self) -> str | None:
+    def link_at_caret(self) -> Reference | None:
         """The link that the caret is in."""
         cursor = self.textCursor()
         return link_at(cursor.block().text(), cursor.positionInBlock())
@@ -393,7 +398,7 @@ class BodyEdit(QPlainTextEdit):
             return True
         return super().event(event)
 
-    def _link_under(self, point: QPoint) -> str | None:
+    def _link_under(self, point: QPoint) -> Reference | None:
         cursor = self.cursorForPosition(point)
         found = link_at(cursor.block().text(), cursor.positionInBlock())
         box = self.cursorRect(cursor)
@@ -466,18 +471,10 @@ class TitleBook:
         self._titles = frozenset(entry.title.lower() for entry in index.entries)
         self.tags = tuple(sorted(tags, key=lambda tag: (-tags[tag], tag)))
 
-    def find(self, target: str, source: tuple[str, str] = ("", "")) -> Entry | LeftOutNote | None:
-        """The note that a link in the note `source` (its vault and file) leads to, in its own vault first.
-
-        A heading or block behind `#` or `^` makes no difference.
-        """
-        name = target.strip().removesuffix("\\")
-        for mark in ("#", "^"):
-            head, found, _rest = name.partition(mark)
-            if found and head.strip():
-                name = head.strip()
-        for vault in sorted(self._links, key=lambda each: each != source[0]) if name else ():
-            filename = self._links[vault].resolve(name, source[1]).filename
+    def find(self, link: Reference, source: tuple[str, str] = ("", "")) -> Entry | LeftOutNote | None:
+        """The note that a link in the note `source` (its vault and file) leads to, in its own vault first."""
+        for vault in sorted(self._links, key=lambda each: each != source[0]) if link.target else ():
+            filename = self._links[vault].find(link, source[1]).filename
             if filename is not None:
                 return self._notes[vault, filename]
         return None

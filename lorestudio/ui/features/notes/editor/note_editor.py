@@ -26,7 +26,7 @@ from lorestudio.domain.entry import Entry, LeftOutNote
 from lorestudio.domain.javascript import length
 from lorestudio.domain.texts import comparable, shorten
 from lorestudio.studio.notes.book_entries import is_book_entry
-from lorestudio.ui.features.notes.editor.body import LINK, BodyEdit, LinkCompleter
+from lorestudio.ui.features.notes.editor.body import BodyEdit, LinkCompleter, links_in
 from lorestudio.ui.features.notes.editor.buffer import NoteBuffer, for_editor
 from lorestudio.ui.features.notes.editor.fields import FieldContext
 from lorestudio.ui.features.notes.editor.form import PropertyForm
@@ -34,6 +34,7 @@ from lorestudio.ui.shell.qt import later
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import tr
 from lorestudio.ui.widgets.layouts import column, named, split
+from lorestudio.vault.links.references import Reference, ReferenceKind
 
 SLICE_SECONDS: Final = 0.008
 """So long at most lines are coloured before the window gets its turn."""
@@ -60,7 +61,7 @@ _SPANS: Final = (("==", _HIGHLIGHT, "highlight"), ("`", _CODE_SPAN, "code"), ("d
 class MarkdownHighlighter(QSyntaxHighlighter):
     """Colours one document. `exists` says whether a link's target is there; `front_lines` how many lines are YAML."""
 
-    def __init__(self, document: QTextDocument, theme: Theme, exists: Callable[[str], bool]) -> None:
+    def __init__(self, document: QTextDocument, theme: Theme, exists: Callable[[Reference], bool]) -> None:
         super().__init__(document)
         self._theme, self._exists = theme, exists
         self._front_lines = 0
@@ -160,10 +161,9 @@ class MarkdownHighlighter(QSyntaxHighlighter):
             if sign in text:
                 for found in pattern.finditer(text):
                     self._set(text, found.start(), found.end(), name)
-        if "[[" in text:
-            for found in LINK.finditer(text):
-                there = self._exists(found[2].strip().removesuffix("\\")) or bool(found[1])
-                self._set(text, found.start(), found.end(), "link" if there else "missing")
+        for link in links_in(text):
+            there = link.kind is ReferenceKind.EMBED or self._exists(link)
+            self._set(text, link.start, link.end, "link" if there else "missing")
         if "%%" in text:
             for found in _INLINE_COMMENT.finditer(text):
                 self._set(text, found.start(), found.end(), "comment")
@@ -243,11 +243,11 @@ Parse = Callable[[NoteBuffer], Entry | LeftOutNote | None]
 class NoteEditor(QWidget):
     """Shows one buffer at a time. `settled` follows a change once the form shows it, with the buffer.
 
-    `followed` carries a link's target.
+    `followed` carries a link.
     """
 
     settled = Signal(object)
-    followed = Signal(str)
+    followed = Signal(object)
     source_wanted = Signal(int)
 
     def __init__(self, theme: Theme, parse: Parse, parent: QWidget | None = None) -> None:
@@ -437,17 +437,18 @@ class NoteEditor(QWidget):
             key = id(buffer)
             buffer.destroyed.connect(lambda: self._highlighters.pop(key, None))
 
-    def _exists(self, target: str) -> bool:
-        return target.startswith("#") or self.context.book.find(target, self.source) is not None
+    def _exists(self, link: Reference) -> bool:
+        return not link.target or self.context.book.find(link, self.source) is not None
 
-    def _preview(self, target: str) -> str:
-        if target.startswith("#"):
+    def _preview(self, link: Reference) -> str:
+        if not link.target:
             return ""  # a heading of this note
-        note = self.context.book.find(target, self.source)
+        note = self.context.book.find(link, self.source)
         if note is None:
-            return tr("No note is called “{target}”. Ctrl+Click makes it.", target=target)
+            return tr("No note is called “{target}”. Ctrl+Click makes it.", target=link.target)
         if isinstance(note, Entry):
-            followed = "" if self.context.book.is_title(target) else tr("DeepLore follows links by title only.")
+            by_title = self.context.book.is_title(link.deeplore_name or "")
+            followed = "" if by_title else tr("DeepLore follows links in double brackets only, by title.")
             text = shorten(note.content, 400) or tr("(The note has no text.)")
             return "\n\n".join(part for part in (note.title, text, followed) if part)
         return f"{note.filename}\n\n{note.message}"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from lorestudio.vault.links.references import Reference, references
+
 NASTY = (
     "\ufeff---\r\n"
     "# a comment of the author\r\n"
@@ -20,3 +22,9 @@ NASTY = (
     "A\u2028dragon 🐉 lives in [[Dawnkeep]].\r\n"
 )
 PLAIN = "---\ntags: [lorebook]\nkeys: [skarn]\npriority: 20\n---\n# Skarn\n\nA dragon.\n"
+
+
+def link(target: str) -> Reference:
+    """A link in brackets to this note, with its heading if there is one."""
+    (found,) = references(f"[[{target}]]")
+    return found

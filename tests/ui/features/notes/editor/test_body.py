@@ -22,11 +22,11 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QToolTip
 
 from lorestudio.domain.entry import Entry, LeftOutNote, NoteProblem, VaultIndex
-from lorestudio.ui.features.notes.editor.body import COLUMN, MOST, TitleBook, half_typed, link_at
+from lorestudio.ui.features.notes.editor.body import COLUMN, MOST, TitleBook, half_typed, link_at, links_in
 from lorestudio.ui.features.notes.editor.buffer import NoteBuffer
 from lorestudio.vault.note.text_edits import TextEdit
 from tests.ui.conftest import drain
-from tests.ui.features.notes.editor.notes import NASTY, PLAIN
+from tests.ui.features.notes.editor.notes import NASTY, PLAIN, link
 from tests.ui.worlds import ENTRIES, LEFT_OUT
 
 FRONT, _, BODY = PLAIN.partition("# Skarn")
@@ -229,12 +229,16 @@ def test_typing_in_a_nasty_note_changes_what_was_typed_only(make_editor) -> None
         ("see [[A b|c]] x", 6, "A b"),
         ("see [[A]] x", 2, None),
         ("🐉[[A]]", 2, "A"),
-        ("[[A]] [[B#h]]", 8, "B#h"),
+        ("[[A]] [[B#h]]", 8, "B"),
         ("[[]]", 2, None),
+        ("see [the bell](a/The%20bell.md#Its%20rope) x", 6, "a/The bell.md"),
+        ("![x](<The bell.md>)", 9, "The bell.md"),
+        ("[x](https://a.example/b.md)", 9, None),
     ],
 )
 def test_the_link_at_a_place(line: str, at: int, target: str | None) -> None:
-    assert link_at(line, at) == target
+    found = link_at(line, at)
+    assert (found.target if found else None) == target
 
 
 def test_a_half_typed_link() -> None:
@@ -248,7 +252,7 @@ def test_a_link_at_the_caret_is_followed(make_editor, qtbot) -> None:
     place(editor, "Dawnkeep")
     with qtbot.waitSignal(editor.followed) as asked:
         assert editor.body.follow()
-    assert asked.args == ["Dawnkeep"]
+    assert [each.target for each in asked.args] == ["Dawnkeep"]
     place(editor, "dragon")
     assert not editor.body.follow()
 
@@ -335,8 +339,10 @@ def test_a_comment_over_lines_stays_out_of_the_prompt_and_comes_back(make_editor
 
 def test_the_preview_of_a_link(make_editor) -> None:
     editor = make_editor(PLAIN)
-    assert "A fortress." in editor.body.preview("Dawnkeep")
-    assert "No note" in editor.body.preview("Elsewhere")
+    assert "A fortress." in editor.body.preview(link("Dawnkeep"))
+    assert "DeepLore" not in editor.body.preview(link("Dawnkeep"))
+    assert "DeepLore follows" in editor.body.preview(links_in("[x](places/Dawnkeep.md)")[0])
+    assert "No note" in editor.body.preview(link("Elsewhere"))
 
 
 # ---- completion -----------------------------------------------------------------------------------------------------
@@ -437,11 +443,11 @@ BOOK = TitleBook(VaultIndex(ENTRIES, LEFT_OUT), {"skarn": ("the Grey One",)})
         ("The grey one", "Skarn.md"),
         ("README", "README.md"),
         ("Nobody", None),
-        ("", None),
+        ("#The gate", None),
     ],
 )
 def test_where_a_link_leads(target: str, filename: str | None) -> None:
-    found = BOOK.find(target)
+    found = BOOK.find(link(target))
     assert (found.filename if found else None) == filename
 
 
@@ -452,9 +458,12 @@ def test_links_lead_where_the_links_pane_and_a_renaming_say() -> None:
         LeftOutNote("b/Cafe\u0301.md", "v", NoteProblem.NO_LOREBOOK_TAG, ""),
     )
     book = TitleBook(VaultIndex((one, two, other), (plain,)), {"b/Cafe\u0301.md": ("Coffee",)})
-    assert [book.find("Moth", place) for place in (("v", "x.md"), ("w", "x.md"))] == [one, other]  # a file's name first
-    assert book.find("../b/Grub", ("v", "a/Moth.md")) == two
-    assert book.find("Caf\u00e9", ("v", "x.md")) == book.find("coffee") == plain
+    moths = [book.find(link("Moth"), place) for place in (("v", "x.md"), ("w", "x.md"))]
+    assert moths == [one, other]  # a file's name first
+    assert book.find(link("../b/Grub"), ("v", "a/Moth.md")) == two
+    (beside,) = links_in("[x](Grub.md)")  # others read the path of a Markdown link from its own folder
+    assert book.find(beside, ("v", "b/x.md")) == two
+    assert book.find(link("Caf\u00e9"), ("v", "x.md")) == book.find(link("coffee")) == plain
     assert [name.link for name in book.offers("caf\u00e9")] == ["Cafe\u0301"]
     assert [name.link for name in book.offers("cof")] == ["Cafe\u0301|Coffee"]
     assert book.offers("caf", titles_only=True) == []
@@ -623,7 +632,7 @@ def mouse(editor, kind: QEvent.Type, spot: QPoint, button: Qt.MouseButton, held:
 def test_only_ctrl_and_the_left_button_on_a_link_follow_it(make_editor) -> None:
     editor = make_editor(NASTY)
     asked: list[str] = []
-    editor.followed.connect(asked.append)
+    editor.followed.connect(lambda link: asked.append(link.target))
     place(editor, "wnkeep")
     on = editor.body.cursorRect().center()
     place(editor, "lives")

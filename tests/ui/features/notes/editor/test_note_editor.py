@@ -20,7 +20,7 @@ from lorestudio.ui.features.notes.editor.fields import FieldContext
 from lorestudio.ui.features.notes.editor.note_editor import CHEAP_SECONDS, NoteEditor
 from lorestudio.ui.shell.theme import Theme
 from tests.ui.conftest import drain
-from tests.ui.features.notes.editor.notes import PLAIN
+from tests.ui.features.notes.editor.notes import PLAIN, link
 
 Make = Callable[[str], NoteEditor]
 
@@ -56,10 +56,10 @@ def test_places_of_the_file_are_gone_to(make_editor: Make) -> None:
 
 def test_a_link_is_previewed(make_editor: Make) -> None:
     editor = make_editor(PLAIN)
-    assert editor._preview("Skarn") == "Skarn\n\nA dragon."
-    assert editor._preview("Nobody") == "No note is called “Nobody”. Ctrl+Click makes it."
-    assert "DeepLore follows links by title only." in editor._preview("the Grey One")
-    assert editor._preview("bad").startswith("bad.md\n\n")
+    assert editor._preview(link("Skarn")) == "Skarn\n\nA dragon."
+    assert editor._preview(link("Nobody")) == "No note is called “Nobody”. Ctrl+Click makes it."
+    assert "DeepLore follows links in double brackets only, by title." in editor._preview(link("the Grey One"))
+    assert editor._preview(link("bad")).startswith("bad.md\n\n")
 
 
 def test_undo_and_redo_leave_what_may_not_be_changed(make_editor: Make) -> None:
@@ -157,7 +157,9 @@ def test_a_line_of_markdown_has_its_colours(
 
 
 def test_headings_are_larger_and_other_signs_have_their_looks(make_editor: Make, qtbot: QtBot, theme: Theme) -> None:
-    editor = make_editor(f"{FRONT}# One\n## Two\n**bold** and _slant_\n> quote\n==lit== `code`\n[[Elsewhere]]\n")
+    editor = make_editor(
+        f"{FRONT}# One\n## Two\n**bold** and _slant_\n> quote\n==lit== `code`\n[[Elsewhere]]\n[x](no.md)\n"
+    )
     coloured_all(editor, qtbot)
     size = QTextCharFormat.Property.FontSizeAdjustment
     one, two = coloured(editor, "# One")["One"], coloured(editor, "## Two")["Two"]
@@ -171,9 +173,10 @@ def test_headings_are_larger_and_other_signs_have_their_looks(make_editor: Make,
     marks = coloured(editor, "==lit== `code`")
     assert marks["==lit=="].background().color() == theme.color("mark")
     assert marks["`code`"].background().color() == theme.color("sunken")
-    missing = coloured(editor, "[[Elsewhere]]")["[[Elsewhere]]"]
-    assert missing.underlineStyle() is QTextCharFormat.UnderlineStyle.DotLine
-    assert missing.underlineColor() == theme.color("warning")
+    for words in ("[[Elsewhere]]", "[x](no.md)"):
+        missing = coloured(editor, words)[words]
+        assert missing.underlineStyle() is QTextCharFormat.UnderlineStyle.DotLine
+        assert missing.underlineColor() == theme.color("warning")
 
 
 @pytest.mark.parametrize(("opens", "closes", "colour"), [("```py", "```", "text_muted"), ("%%", "%%", "text_faint")])
@@ -363,7 +366,7 @@ def test_a_note_without_a_text_says_so_in_its_preview(make_editor: Make) -> None
     editor = make_editor(PLAIN)
     index = VaultIndex((Entry(0, "Moth.md", "vault", "Moth"),))
     editor.set_context(FieldContext(editor.context.settings, editor.context.rules, TitleBook(index)))
-    assert editor._preview("Moth") == "Moth\n\n(The note has no text.)"
+    assert editor._preview(link("Moth")) == "Moth\n\n(The note has no text.)"
 
 
 def test_places_behind_wide_characters_are_selected_as_they_are_counted(make_editor: Make) -> None:
