@@ -68,10 +68,17 @@ class NotesFeature(Feature):
                 "entry.follow", "Follow the link", "Entry/Write", 305, self._follow, ("Alt+Return", "Alt+Enter"),
                 Where.EDITOR, self._has_note, pane="entry",
             ),
-            Action(
-                "entry.link", "Link the selection", "Entry/Write", 310,
-                partial(self._write, editor.body.link_selection, SOURCE), ("Ctrl+Shift+L",), Where.EDITOR,
-                self._has_note, "link", pane="entry",
+            *(
+                Action(
+                    f"entry.{name}", title, "Entry/Write", order,
+                    partial(self._write, partial(editor.body.toggle_marks, *marks), SOURCE), (keys,), Where.EDITOR,
+                    self._has_note, icon, pane="entry",
+                )
+                for name, title, order, marks, keys, icon in (
+                    ("link", "Link the selection", 310, ("[[", "]]"), "Ctrl+Shift+L", "link"),
+                    ("bold", "Bold", 311, ("**", "**"), "Ctrl+B", ""),
+                    ("italic", "Italic", 312, ("*", "*"), "Ctrl+I", ""),
+                )
             ),
             Action(
                 "entry.comment", "Make a comment of it", "Entry/Write", 315,

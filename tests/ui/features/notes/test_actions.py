@@ -6,6 +6,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QTextCursor
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QMessageBox, QPushButton
 
 from lorestudio.domain.chat import Generation
@@ -66,6 +69,19 @@ def test_each_view_has_its_command(shared: MainWindow) -> None:
         assert pane.isVisible()
     assert seen == [TEXT, WRITE, SOURCE, WRITE]
     assert pane.editor.form.row("keys").isAncestorOf(shared.focusWidget())
+
+
+def test_what_is_made_bold_is_seen_where_the_keyboard_comes(window: MainWindow) -> None:
+    window.selection.choose_entry(SKARN)
+    settle(window)
+    body = window.entry.editor.body
+    body.moveCursor(QTextCursor.MoveOperation.End)
+    body.insertPlainText(" ash")
+    window.run("entry.keys")
+    for key in (Qt.Key.Key_B, Qt.Key.Key_I):
+        QTest.keyClick(window.focusWidget(), key, Qt.KeyboardModifier.ControlModifier)
+        assert body.hasFocus()
+    assert body.toPlainText().endswith(" ***ash***")
 
 
 def test_commands_are_there_for_a_note_only(shared: MainWindow) -> None:

@@ -212,28 +212,81 @@ class BodyEdit(QPlainTextEdit):
             self.followed.emit(found)
         return found is not None
 
-    def link_selection(self) -> None:
-        """Put brackets around the selection, or around the word at the caret; without either, begin a link."""
+    def toggle_marks(self, opens: str, closes: str) -> None:
+        """Put marks such as `**` around the selection or the word at the caret, or take them away where they are.
+
+        Of several lines each gets its own, behind what begins an item of a list; without a word the caret comes
+        between them.
+        """
         if self.isReadOnly():
             return
-        cursor = self.textCursor()
-        if not cursor.hasSelection():
-            cursor.select(QTextCursor.SelectionType.WordUnderCursor)
-            if cursor.selectionStart() < self.first_place or not cursor.selectedText().strip():
-                cursor = self.textCursor()
-        text = cursor.selectedText()
-        if "\u2029" in text:
-            return
-        start = cursor.selectionStart()
-        cursor.insertText(f"[[{text}]]")
-        if not text:
-            cursor.setPosition(start + 2)
-        self.setTextCursor(cursor)
+        self._make_room()
+        self.setFocus()  # where what becomes of the text is seen
+        chosen, word = self.textCursor(), self.textCursor()
+        selected = word.hasSelection()
+        if not selected:
+            if self.document().characterAt(word.position() - 1).isalnum():
+                word.movePosition(QTextCursor.MoveOperation.Left)  # behind a word Qt may take the signs for one
+            word.select(QTextCursor.SelectionType.WordUnderCursor)
+            if word.selectionStart() < self.first_place or not any(map(str.isalnum, word.selectedText())):
+                word = chosen
+        parts = self._parts_to_mark(word.selectionStart(), word.selectionEnd(), opens[0], closes[0])
+        if selected:
+            chosen.setPosition(parts[0][0])
+            chosen.setPosition(parts[-1][1], _KEEP)
+        # Three stars are bold and italic, two are bold, one is italic.
+        there = [bool(around & len(opens)) for _start, _end, around in parts]
+        cursor = QTextCursor(self.document())
+        cursor.beginEditBlock()
+        for (start, end, _around), marked in reversed(list(zip(parts, there, strict=True))):
+            if all(there):
+                for place in (end, start - len(opens)):
+                    cursor.setPosition(place)
+                    cursor.setPosition(place + len(opens), _KEEP)
+                    cursor.removeSelectedText()
+            elif not marked:
+                for place, mark, stays in ((end, closes, True), (start, opens, False)):
+                    chosen.setKeepPositionOnInsert(stays)
+                    cursor.setPosition(place)
+                    cursor.insertText(mark)
+        cursor.endEditBlock()
+        if not selected:
+            chosen.clearSelection()
+        self.setTextCursor(chosen)
+
+    def _parts_to_mark(self, start: int, end: int, opens: str, closes: str) -> list[tuple[int, int, int]]:
+        """The words of each line from `start` to `end`, without blanks and marks around them, and how many marks stand
+        around; the places as they are where there are no words.
+        """
+        sign, found, block = self.document().characterAt, list[tuple[int, int, int]](), self.document().findBlock(start)
+        while block.isValid() and block.position() <= end:
+            item = _ITEM.match(block.text())
+            first = max(start, block.position() + (length(item[1]) if item is not None else 0))
+            last = min(end, block.position() + block.length() - 1)
+            while first < last and sign(first).isspace():
+                first += 1
+            while first < last and sign(last - 1).isspace():
+                last -= 1
+            while first < last and sign(first) == opens:
+                first += 1
+            while first < last and sign(last - 1) == closes:
+                last -= 1
+            around = 0
+            while (sign(first - around - 1), sign(last + around)) == (opens, closes):
+                around += 1
+            if first < last:
+                found.append((first, last, around))
+            elif start == end:
+                found.append((start, end, around))
+            block = block.next()
+        return found or [(start, start, 0)]
 
     def toggle_comment(self) -> None:
         """Make the selection, or the caret's line, a comment that stays out of the prompt, or undo that."""
         if self.isReadOnly():
             return
+        self._make_room()
+        self.setFocus()
         cursor = self.textCursor()
         if not cursor.hasSelection():
             cursor.movePosition(QTextCursor.MoveOperation.StartOfBlock)

@@ -270,7 +270,7 @@ def test_ctrl_and_a_click_follow_a_link(make_editor, qtbot) -> None:
 def test_the_selection_or_the_word_becomes_a_link(make_editor) -> None:
     editor = make_editor(PLAIN)
     place(editor, "dragon")
-    editor.body.link_selection()
+    editor.body.toggle_marks("[[", "]]")
     assert "A [[dragon]]." in editor.buffer.text
     editor.undo()
     assert editor.buffer.text == PLAIN
@@ -492,10 +492,10 @@ def test_offers_are_ranked_and_few() -> None:
         ("A dragon.", "A dragon", "[[A dragon]]."),
         ("A dragon.", None, "A [[dragon]]."),
         ("", None, "[[]]"),
-        ("One.\nTwo.", "all", "One.\nTwo."),
+        ("One.\nTwo.", "all", "[[One.]]\n[[Two.]]"),
     ],
 )
-def test_brackets_go_around_what_is_chosen_in_one_line(make_editor, text: str, chosen: str | None, after: str) -> None:
+def test_brackets_go_around_what_is_chosen_in_each_line(make_editor, text: str, chosen: str | None, after: str) -> None:
     editor = make_editor(FRONT + text)
     cursor = editor.body.textCursor()
     if chosen == "all":
@@ -505,18 +505,60 @@ def test_brackets_go_around_what_is_chosen_in_one_line(make_editor, text: str, c
     else:
         cursor.setPosition(len(FRONT) + min(3, len(text)))
         editor.body.setTextCursor(cursor)
-    editor.body.link_selection()
+    editor.body.toggle_marks("[[", "]]")
     assert editor.buffer.text == FRONT + after
     if not text:
         QTest.keyClicks(editor.body, "Bell")
         assert editor.buffer.text == FRONT + "[[Bell]]"
 
 
+@pytest.mark.parametrize(
+    ("text", "chosen", "marks", "after", "again"),
+    [
+        ("A red dragon.", "red", "**", "A **red** dragon.", "A red dragon."),
+        ("A red dragon.", " red ", "*", "A *red* dragon.", "A red dragon."),  # marks beside a blank are none
+        ("A **red** one.", "red", "*", "A ***red*** one.", "A **red** one."),
+        ("A ***red*** one.", "***red***", "**", "A *red* one.", "A ***red*** one."),
+        ("- One\n  - 🐉 2\n\n> Said", "", "**", "- **One**\n  - **🐉 2**\n\n> **Said**", "- One\n  - 🐉 2\n\n> Said"),
+        ("**One**\nTwo", "", "**", "**One**\n**Two**", "One\nTwo"),
+    ],
+)  # fmt: skip
+def test_marks_come_and_go_around_what_is_chosen(
+    make_editor, text: str, chosen: str, marks: str, after: str, again: str
+) -> None:
+    editor = make_editor(FRONT + text)
+    editor.body.selectAll()
+    if chosen:
+        editor.body.setTextCursor(editor.body.document().find(chosen))
+    for now in (after, again):
+        editor.body.toggle_marks(marks, marks)
+        assert editor.buffer.text == FRONT + now
+    if chosen:
+        assert editor.body.textCursor().selectedText() == "red"
+    editor.undo()
+    editor.undo()
+    assert editor.buffer.text == FRONT + text
+
+
+@pytest.mark.parametrize(
+    ("text", "at", "typed"), [("A red.", 3, "A **rxed**."), ("A red.", 5, "A **redx**."), ("", 0, "**x**")]
+)
+def test_what_is_typed_behind_marks_of_a_word_stands_between_them(make_editor, text: str, at: int, typed: str) -> None:
+    editor = make_editor(FRONT + text)
+    cursor = editor.body.textCursor()
+    cursor.setPosition(len(FRONT) + at)
+    editor.body.setTextCursor(cursor)
+    for _ in range(3):  # on, off, on
+        editor.body.toggle_marks("**", "**")
+    QTest.keyClicks(editor.body, "x")
+    assert editor.buffer.text == FRONT + typed
+
+
 def test_a_link_is_begun_where_no_word_is_even_beside_the_front_matter(make_editor) -> None:
     """The word that Qt finds before an empty body is the dashes above it, which nobody sees."""
     editor = make_editor(FRONT + "\nA dragon.")
     editor.body.moveCursor(QTextCursor.MoveOperation.Start)
-    editor.body.link_selection()
+    editor.body.toggle_marks("[[", "]]")
     assert editor.buffer.text == FRONT + "[[]]\nA dragon."
     assert editor.body.textCursor().position() == len(FRONT) + 2
 
@@ -525,7 +567,7 @@ def test_what_is_only_read_gets_neither_brackets_nor_comments(make_editor) -> No
     editor = make_editor(PLAIN)
     place(editor, "dragon")
     editor.body.setReadOnly(True)
-    editor.body.link_selection()
+    editor.body.toggle_marks("[[", "]]")
     editor.body.toggle_comment()
     QTest.keyClick(editor.body, Qt.Key.Key_Backspace)
     assert editor.buffer.text == PLAIN
@@ -597,6 +639,16 @@ def test_a_note_without_a_body_gets_its_line_from_an_input_method_and_a_paste(ma
     assert editor.buffer.text == front + "\n龍"
     assert visible(editor) == ["龍"]
     assert editor.body.textCursor().atEnd()
+
+
+def test_marks_and_comments_in_a_note_without_a_body_leave_its_front_matter(make_editor) -> None:
+    front = "---\ntags: [lorebook]\n---"
+    editor = make_editor(front)
+    editor.body.toggle_marks("**", "**")
+    assert editor.buffer.text == front + "\n****"
+    other = make_editor(front)
+    other.body.toggle_comment()
+    assert other.buffer.text == front + "\n%%  %%"
 
 
 def test_what_is_dragged_over_the_body_may_be_dropped_below_the_front_matter_only(make_editor) -> None:
