@@ -353,11 +353,9 @@ class Planner:
                     yield Write(place.path, place.taken.data(place.taken.before or ""), change.data(change.after))
             elif change.before is None:
                 yield Write(place.path, None, change.data(change.after))
-            elif place.path in self._aliases:
+            elif self._is_moved_itself(change):
                 if change.after != change.before:
                     yield Write(change.path, change.data(change.before), change.data(change.after))
-                yield Move(change.path, place.path)
-            elif self._is_plain_move(change):
                 yield Move(change.path, place.path)
             else:
                 yield Write(place.path, None, change.data(change.after), like=change.path)
@@ -369,13 +367,16 @@ class Planner:
                 continue
             if change.after is None:
                 yield self._to_trash(change)
-            elif change.place not in self._aliases and not self._is_plain_move(change):
+            elif not self._is_moved_itself(change):
                 yield Remove(place.path, change.data(change.before))
 
-    def _is_plain_move(self, change: NoteFileChange) -> bool:
-        """Whether the file itself can be renamed: its text stays, and neither name is another note's in this set."""
+    def _is_moved_itself(self, change: NoteFileChange) -> bool:
+        """Whether the file itself gets the new name: both are one on this disk, or neither is another note's in this
+        set, and the text stays or lies behind a link, which would become a copy of it.
+        """
         source, target = self._places[change.path], self._places[change.place]
-        return change.before == change.after and source.put is None and target.taken is None
+        free = source.put is None and target.taken is None
+        return change.place in self._aliases or (free and (change.before == change.after or change.path.is_symlink()))
 
     def _to_trash(self, change: NoteFileChange, *, keep_file: bool = False) -> DiskStep:
         root = self.roots.check(change.path, foreign=change.home is not None)

@@ -687,10 +687,13 @@ def test_links_stay_links(log: ChangeLog, tmp_path: Path, vault: Path) -> None:
     assert moved.read_bytes() == b"real"
     log.apply(ChangeSet("edit", (edit(moved, "changed"),)))
     assert real.read_bytes() == b"changed"
-    log.undo()
-    log.undo()
+    log.apply(ChangeSet("rename", (move(moved, vault / "New.md", "renamed"),)))
+    assert (vault / "New.md").is_symlink()
+    assert (real.read_bytes(), os.path.lexists(moved)) == (b"renamed", False)
+    for _ in range(3):
+        log.undo()
     assert link.is_symlink()
-    assert link.read_bytes() == b"real"
+    assert (link.read_bytes(), real.read_bytes()) == (b"real", b"real")
 
 
 def test_tidying_keeps_what_can_be_undone(
