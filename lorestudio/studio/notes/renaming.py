@@ -17,6 +17,7 @@ from typing import Final
 
 from msgspec import Struct
 
+from lorestudio.domain.entry import NoteProblem
 from lorestudio.domain.file_names import NOT_IN_FILES, NOT_IN_LINKS, is_device, same_name
 from lorestudio.domain.javascript import Json, fold, trim
 from lorestudio.domain.records import replace
@@ -490,7 +491,7 @@ def _plan(vaults: Sequence[VaultNotes], home: VaultNotes, changes: Sequence[_Nam
         made += _in_expectations(vaults, home, changes)
     except InputError as error:
         told.append(f"What is expected of notes keeps their old names. {error}")
-    return Planned(ChangeSet(title, tuple(made)), (*told, *_broken(vaults)))
+    return Planned(ChangeSet(title, tuple(made)), (*told, *_broken(vaults, changes)))
 
 
 def _in_canvases(home: VaultNotes, moves: Moves, remarks: dict[str, list[str]]) -> Iterator[NoteFileChange]:
@@ -595,11 +596,22 @@ def _sources(vault: VaultNotes, moves: Moves, changes: Mapping[str, _NameChange]
     return sorted(found | (moves.before.notes.keys() & changes.keys() & vault.index.notes.keys()))
 
 
-def _broken(vaults: Sequence[VaultNotes]) -> list[str]:
-    """A remark where notes could not be read, as references in them stay as they are."""
+def _broken(vaults: Sequence[VaultNotes], changes: Sequence[_NameChange]) -> list[str]:
+    """A remark where notes could not be read that may name a changed one, as references in them stay as they are."""
+    names = {fold(name) for change in changes for name in (change.before.base_name, change.before.title)}
     return [
         f"{note.filename} cannot be read, so references in it stay as they are. {note.message}"
         for vault in vaults
         for note in vault.left_out
-        if note.problem.broken
+        if note.problem.broken and note.problem is not NoteProblem.LOOP and _may_hold(vault.path(note.filename), names)
     ]
+
+
+def _may_hold(path: Path, names: Collection[str]) -> bool:
+    """Whether one of these names may stand in a note that is no text: a file whose bytes cannot be had holds any."""
+    try:
+        data = path.read_bytes().replace(b"\0", b"") if path.is_file() else b""  # as UTF-16 has them
+    except OSError:
+        return True
+    text = fold(decode(data.decode("utf-8", "replace")))
+    return any(name in text for name in names) or path.is_dir()

@@ -353,11 +353,13 @@ def test_what_is_on_disk_counts_and_not_what_was_read(tmp_path: Path) -> None:
 
 def test_notes_that_cannot_be_read_are_told(tmp_path: Path) -> None:
     write_vault(tmp_path / "vault", {"Lamp.md": "x"})
-    (tmp_path / "vault" / "Bad.md").write_bytes(b"[[Lamp]] \xff")
+    for name, words in {"Bad": b"[x](L%61mp.md)", "Other": b"[[Moth]]", "Wide": "[[Lamp]]".encode("utf-16")}.items():
+        (tmp_path / "vault" / f"{name}.md").write_bytes(words + b" \xff")
+    (tmp_path / "vault" / "loop").symlink_to(tmp_path)
     vault = write_vault(tmp_path / "vault", {})
     planned = plan_rename([vault], vault.path("Lamp.md"), NewName("Torch"))
-    (remark,) = planned.remarks
-    assert remark.startswith("Bad.md cannot be read, so references in it stay")
+    told = [remark.partition(",")[0] for remark in planned.remarks]
+    assert told == ["Bad.md cannot be read", "Wide.md cannot be read"]
 
 
 def test_a_field_that_cannot_be_written_is_told_and_the_rest_is_done(tmp_path: Path) -> None:
