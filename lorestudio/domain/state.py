@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 from msgspec import Struct, field
@@ -22,6 +22,11 @@ class EntryRule(Struct, frozen=True):
         if self.title.lower() != entry.title.lower():
             return False
         return not (self.vault and entry.vault) or self.vault == entry.vault
+
+
+def has_rule(rules: Iterable[EntryRule], entry: Entry) -> bool:
+    """Whether one of the pins or blocks is about the entry."""
+    return any(rule.matches(entry) for rule in rules)
 
 
 class ChatControls(Struct, frozen=True):

@@ -23,7 +23,7 @@ from lorestudio.domain.chat import Message
 from lorestudio.domain.entry import Entry, LeftOutNote, NoteProblem
 from lorestudio.domain.javascript import Json, fold, number_text, trim
 from lorestudio.domain.records import replace
-from lorestudio.domain.state import ChatControls, EntryRule
+from lorestudio.domain.state import ChatControls, EntryRule, has_rule
 from lorestudio.llm.stand_in import COMMON_WORDS
 from lorestudio.settings.declaration import Declaration, Section, Value, declared
 from lorestudio.trace.journey import Fate
@@ -246,7 +246,7 @@ def _choices(s: Situation, note: Entry) -> Iterator[Option]:
     if s.keeps_out:
         blocked = replace(s.controls, blocks=(*blocks, EntryRule(note.title)))
         yield Option((Change("block", f"Block {name} in this chat", controls=blocked, forced=True),))
-    elif any(rule.matches(note) for rule in blocks):
+    elif has_rule(blocks, note):
         left = replace(s.controls, blocks=tuple(rule for rule in blocks if not rule.matches(note)))
         yield Option((Change("unblock", f"Remove {name} from the chat's blocks", controls=left),))
 

@@ -28,7 +28,7 @@ from lorestudio.domain.entry import Entry, FieldDefinition, VaultIndex
 from lorestudio.domain.file_names import underscored_name
 from lorestudio.domain.javascript import Json, to_string
 from lorestudio.domain.records import field_names, replace
-from lorestudio.domain.state import ChatControls, EntryRule
+from lorestudio.domain.state import ChatControls, EntryRule, has_rule
 from lorestudio.domain.texts import reading_order
 from lorestudio.exchange.chats.metadata import control_problems, existing_folders, read_controls
 from lorestudio.exchange.json_file import parse_document, read_file
@@ -106,11 +106,6 @@ def rules_for(entries: Sequence[Entry], index: VaultIndex) -> tuple[EntryRule, .
     return tuple(
         EntryRule(entry.title, entry.vault if len(vaults[entry.title.lower()]) > 1 else None) for entry in entries
     )
-
-
-def has_rule(rules: Iterable[EntryRule], entry: Entry) -> bool:
-    """Whether one of the pins or blocks is about the entry."""
-    return any(rule.matches(entry) for rule in rules)
 
 
 def toggled(controls: ChatControls, part: ControlsPart, entries: Sequence[Entry], index: VaultIndex) -> ChatControls:

@@ -26,7 +26,7 @@ from lorestudio.domain.automaton import WordGroups
 from lorestudio.domain.entry import Entry, VaultIndex
 from lorestudio.domain.javascript import Json, to_number
 from lorestudio.domain.records import replace
-from lorestudio.domain.state import EntryRule
+from lorestudio.domain.state import EntryRule, has_rule
 from lorestudio.settings.contextwindow import ContextWindowSettings
 from lorestudio.systems.base import Moment
 from lorestudio.systems.known import Known
@@ -227,7 +227,8 @@ class Pages(Struct, frozen=True):
 class MappedVault(Struct, frozen=True):
     """A page: its window, and which note each of its entries and elements is. `locks` are those of its keys.
 
-    A closed page comes out empty; `hidden` are its notes then.
+    `hidden` are notes that the page leaves out: all where it is closed, which makes it come out empty, else the context
+    elements that are blocked in the chat, which have no key that could be locked.
     """
 
     name: str
@@ -272,21 +273,22 @@ def _of_vault(
             continue
         entries: dict[str, Entry] = {}
         elements: list[Entry] = []
+        hidden: list[Entry] = []
         for entry in here:
             if _flag(entry.system_fields.get("cw_element"), entry.constant):
-                elements.append(entry)
+                (hidden if has_rule(blocks, entry) else elements).append(entry)
             else:
                 entries[entry.title if entry.title not in entries else f"{entry.title} ({entry.filename})"] = entry
         elements.sort(key=lambda entry: entry.priority)
         book = KnownBook({key: _lore_entry(key, entry) for key, entry in entries.items()})
         window = ContextWindow(book, tuple(entry.content for entry in elements))
         lockable = {key: entry for key, entry in entries.items() if _lock(entry, blocks, "") is not None}
-        yield MappedVault(name, window, entries, tuple(elements)), lockable
+        yield MappedVault(name, window, entries, tuple(elements), hidden=tuple(hidden)), lockable
 
 
 def _lock(entry: Entry, blocks: Sequence[EntryRule], lowered: str) -> Lock | None:
     """The lock of a note over a text in lower case. What is blocked in the chat stays out, whatever the note says."""
-    if any(rule.matches(entry) for rule in blocks):
+    if has_rule(blocks, entry):
         return Lock()
     words, locked = texts_of(entry.system_fields.get("cw_passthrough")), entry.system_fields.get("cw_lock")
     if words:

@@ -13,6 +13,7 @@ from typing import ClassVar, Final
 from lorestudio.domain.entry import Entry, Position, Role
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.records import replace
+from lorestudio.domain.state import has_rule
 from lorestudio.domain.tokens import TokenCounter
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.contextwindow import ContextWindowSettings
@@ -89,7 +90,8 @@ class _WindowRun:
                 ledger.refuse(entry, "guide_hidden")
         for page in self.pages:
             for entry in page.vault.hidden:
-                ledger.refuse(entry, "cw_page_locked", page=page.name)
+                blocked = has_rule(self.moment.controls.blocks, entry)
+                ledger.refuse(entry, "cw_locked" if blocked else "cw_page_locked", page=page.name)
         return ledger.close(())
 
     def _match(self, ledger: Ledger) -> StageRecord:
@@ -271,7 +273,7 @@ class _WindowRun:
 
     def _lock_of(self, page: LorePage, key: str) -> str:
         """Why a locked key is not let through."""
-        if any(rule.matches(page.entry(key)) for rule in self.moment.controls.blocks):
+        if has_rule(self.moment.controls.blocks, page.entry(key)):
             return "cw_locked"
         refused = page.vault.locks.refusal(key)
         return "cw_passthrough" if refused is Refused.PASSTHROUGH else "cw_note_locked"

@@ -25,7 +25,7 @@ from lorestudio.domain.entry import Position, VaultIndex
 from lorestudio.domain.javascript import Json, code_units, head, number, to_number, truthy
 from lorestudio.domain.patterns import Pattern, PatternError, PatternTimeoutError, compile_pattern
 from lorestudio.domain.records import replace
-from lorestudio.domain.state import ChatControls
+from lorestudio.domain.state import ChatControls, has_rule
 
 POSITIONS: Final = ("before_char", "after_char", "before_input", "after_input")
 """Where an entry can stand; what stands anywhere else is not printed by the original."""
@@ -93,7 +93,7 @@ def worldbook(index: VaultIndex, controls: ChatControls, held: str = "") -> tupl
             entry.keys,
             entry.content,
             entry.title,
-            enabled=str(entry.id) == held or not any(rule.matches(entry) for rule in controls.blocks),
+            enabled=str(entry.id) == held or not has_rule(controls.blocks, entry),
             constant=entry.constant,
             position="before_char" if entry.position == Position.BEFORE else "after_char",
             insertion_order=entry.priority,

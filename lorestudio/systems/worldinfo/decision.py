@@ -24,6 +24,7 @@ from lorestudio.domain.chat import NOTE_TAG, AuthorsNote, Message
 from lorestudio.domain.entry import EMPTY, OFF, Entry, Position, Role, VaultIndex
 from lorestudio.domain.javascript import round_half_up, trim
 from lorestudio.domain.records import Terse, replace
+from lorestudio.domain.state import has_rule
 from lorestudio.domain.texts import text_digest
 from lorestudio.domain.tokens import CHARS_4, TokenCounter
 from lorestudio.exchange.lorebooks.entry import BookEntry, BookPlace, Extra, native_entry, of_1_12
@@ -388,7 +389,7 @@ async def decided(
 def _of_vault(moment: Moment) -> World:
     blocks = moment.controls.blocks
     notes = [
-        as_book_entry(entry, disabled=any(rule.matches(entry) for rule in blocks))
+        as_book_entry(entry, disabled=has_rule(blocks, entry))
         for entry in sorted(moment.index.entries, key=_place_in_book)
         if not entry.guide
     ]

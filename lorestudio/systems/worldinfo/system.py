@@ -15,6 +15,7 @@ from lorestudio.domain.chat import Message
 from lorestudio.domain.entry import OFF, Entry, VaultIndex
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.records import replace
+from lorestudio.domain.state import has_rule
 from lorestudio.exchange.chats.recorded import RecordedEntry
 from lorestudio.exchange.lorebooks.entry import BookEntry, Extra
 from lorestudio.exchange.lorebooks.reading import Lorebook
@@ -283,7 +284,7 @@ class _WorldInfoRun:
     def _is_blocked(self, entry: Entry) -> bool:
         """Whether a block of the chat is all that keeps a note out; entries of lorebooks know none."""
         own = self.made.world.books is not None or entry.system_fields.get(OFF)
-        return not own and any(rule.matches(entry) for rule in self.moment.controls.blocks)
+        return not own and has_rule(self.moment.controls.blocks, entry)
 
     def _place(self, ledger: Ledger) -> StageRecord:
         where, scanned = self.made.placement, self.scanned

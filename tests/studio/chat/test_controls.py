@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from lorestudio.domain.chat import Chat
 from lorestudio.domain.entry import Entry, Folder, VaultIndex
 from lorestudio.domain.records import replace
-from lorestudio.domain.state import ChatControls, EntryRule
+from lorestudio.domain.state import ChatControls, EntryRule, has_rule
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.studio.chat.controls import (
@@ -21,7 +21,6 @@ from lorestudio.studio.chat.controls import (
     changed_parts,
     file_name,
     fitting,
-    has_rule,
     preset_json,
     read_preset,
     rules_for,

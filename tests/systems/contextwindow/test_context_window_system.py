@@ -80,9 +80,11 @@ def test_names_that_no_title_answers_to_count_as_they_are_written():
 
 
 def test_a_blocked_note_is_locked():
-    trace = decide(["The bell, the dragon."], controls=ChatControls(blocks=(EntryRule("bell"),)))
-    assert "Bell" not in [injection.title for injection in trace.injections]
-    assert reason(trace, 6) == "cw_locked"
+    """A constant one too, though it is no entry of the lorebook and has no key that could be locked."""
+    blocks = (EntryRule("bell"), EntryRule("Rules"))
+    trace = decide(["The bell, the dragon."], controls=ChatControls(blocks=blocks))
+    assert {"Bell", "Rules"}.isdisjoint(injection.title for injection in trace.injections)
+    assert {reason(trace, 6), reason(trace, 3)} == {"cw_locked"}
 
 
 def test_the_match_names_its_trigger_and_message():

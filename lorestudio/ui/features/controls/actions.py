@@ -13,9 +13,9 @@ from PySide6.QtWidgets import QToolButton
 
 from lorestudio.domain.entry import Entry
 from lorestudio.domain.records import replace
-from lorestudio.domain.state import ChatControls, EntryRule
+from lorestudio.domain.state import ChatControls, EntryRule, has_rule
 from lorestudio.domain.texts import shorten
-from lorestudio.studio.chat.controls import UNHEEDED, ControlsPart, PresetFolder, has_rule, toggled, unusable
+from lorestudio.studio.chat.controls import UNHEEDED, ControlsPart, PresetFolder, toggled, unusable
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.tryout.control_trials import Change
 from lorestudio.ui.features.chat.pane import ChatPane

@@ -12,12 +12,11 @@ from lorestudio.domain.entry import Entry
 from lorestudio.domain.javascript import to_string
 from lorestudio.domain.lifecycle import CancelToken
 from lorestudio.domain.records import replace
-from lorestudio.domain.state import ChatControls
+from lorestudio.domain.state import ChatControls, has_rule
 from lorestudio.studio.chat.controls import (
     ContextField,
     ControlsPart,
     context_values,
-    has_rule,
     with_folder,
     with_value,
     without_folder,
