@@ -9,7 +9,7 @@ import json
 import os
 import re
 import secrets
-import shutil
+import stat
 import sys
 import time
 from collections.abc import Iterator
@@ -77,6 +77,8 @@ def bytes_if_there(path: Path) -> bytes | None:
     except IsADirectoryError:
         raise SettingsError(f"{path} is a folder. Give the settings file in it.") from None
     except OSError as error:
+        if error.errno == errno.ENAMETOOLONG:  # so no file can have it
+            return None
         reason = error.strerror or str(error)
         raise SettingsError(f"{path} cannot be read ({reason}). Check that you may open it.") from None
 
@@ -152,21 +154,35 @@ def write_atomically(path: Path, data: bytes, *, private: bool = False, expected
         raise OSError(errno.EACCES, WRITE_PROTECTED, str(path))
     target.parent.mkdir(0o700 if private else 0o777, parents=True, exist_ok=True)
     _sweep(target)
-    temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}.tmp")
+    temporary = target.with_name(f".{_beginning(target)}.{secrets.token_hex(4)}.tmp")
+    mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else None
     try:
-        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _BINARY, 0o600 if private else 0o666)
-        with os.fdopen(descriptor, "wb") as stream:
-            stream.write(data)
-            stream.flush()
-            os.fsync(stream.fileno())
-        if target.exists() and not private:
-            shutil.copymode(target, temporary)
+        write_new(temporary, data, 0o600 if private else mode)
         with alone(target):
             if expected is not None and read_whole(target) != expected:  # writing took its time
                 raise OSError(errno.EAGAIN, "another program has changed it meanwhile; look at it again", str(path))
             temporary.replace(target)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def _beginning(target: Path) -> str:
+    """Of the name so much that there is room for more beside it: a name may have 255 bytes."""
+    return target.name[:40]
+
+
+def write_new(path: Path, data: bytes, mode: int | None) -> None:
+    """A new file with the bytes on disk, not only on their way to it, that nobody ever sees with wider permissions.
+
+    `mode` are its permission bits, by default the usual ones. Raises OSError.
+    """
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _BINARY, 0o666 if mode is None else mode)
+    with os.fdopen(descriptor, "wb") as stream:
+        stream.write(data)
+        stream.flush()
+        os.fsync(stream.fileno())
+    if mode is not None:
+        path.chmod(mode)
 
 
 def append_line(path: Path, line: bytes, *, sync: bool = True) -> None:
@@ -229,7 +245,7 @@ STALE_S: Final = 600.0
 
 
 def _sweep(target: Path) -> None:
-    left_over = re.compile(rf"\.{re.escape(target.name)}\.[0-9a-f]{{8}}\.tmp")
+    left_over = re.compile(rf"\.{re.escape(_beginning(target))}\.[0-9a-f]{{8}}\.tmp")
     with suppress(OSError), os.scandir(target.parent) as items:  # another program may have swept it
         for item in items:
             if left_over.fullmatch(item.name) and item.stat(follow_symlinks=False).st_mtime < time.time() - STALE_S:

@@ -19,7 +19,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from lorestudio.settings.files import READ_AT_MOST, alone, read_whole
+from lorestudio.settings.files import READ_AT_MOST, alone, read_whole, write_new
 from lorestudio.vault.files import ChangedOnDisk, SaveError, VaultError, reason_of, refused
 from lorestudio.vault.folder import describe_bad_encoding, walked
 
@@ -151,7 +151,7 @@ def save_note(path: Path, text: str | bytes, expected_digest: str | None, *, mod
     temporary = target.parent / temporary_name()
     try:
         try:
-            _write(temporary, data, mode if expected_digest is None else stat.S_IMODE(target.stat().st_mode))
+            write_new(temporary, data, mode if expected_digest is None else stat.S_IMODE(target.stat().st_mode))
             with alone(target):
                 _compare(path, target, expected_digest)  # writing took its time
                 if expected_digest is None:
@@ -285,16 +285,6 @@ def _compare(path: Path, target: Path, expected_digest: str | None, action: str 
             f"“{path.name}” was not {action}: the file has changed on disk since it was opened. "
             "Compare the two versions and decide which one to keep.",
         )
-
-
-def _write(temporary: Path, data: bytes, mode: int | None) -> None:
-    """A new file with the bytes on disk, not only on their way to it."""
-    with temporary.open("xb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
-    if mode is not None:
-        temporary.chmod(mode)
 
 
 def _read(path: Path) -> bytes:

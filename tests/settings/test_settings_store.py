@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from lorestudio.settings.deeplore import DeepLoreSettings
-from lorestudio.settings.files import SettingsError, json_bytes, write_atomically
+from lorestudio.settings.files import SettingsError, bytes_if_there, json_bytes, read_bytes, write_atomically
 from lorestudio.settings.store import load, merged, new_document
 
 if TYPE_CHECKING:
@@ -100,6 +100,28 @@ def test_a_write_protected_file_is_not_replaced(tmp_path: Path, monkeypatch: pyt
     with pytest.raises(PermissionError, match="write-protected"):
         write_atomically(path, b"new")
     assert [(each.name, each.read_bytes()) for each in tmp_path.iterdir()] == [("settings.json", b"old")]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="permissions of POSIX")
+@pytest.mark.parametrize("name", ["new.json", "n" * 250 + ".json", "長" * 83 + ".json"])
+def test_a_name_of_any_length_is_written_and_read(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    for data in (b"old", b"new"):
+        write_atomically(path, data)
+    assert [(each.name, read_bytes(each)) for each in tmp_path.iterdir()] == [(name, b"new")]
+    assert bytes_if_there(path.with_suffix(".lorestudio.json")) is None  # may be too long for the disk
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="permissions of POSIX")
+def test_what_few_may_read_is_not_shown_to_more_while_it_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, modes = tmp_path / "settings.json", list[int]()
+    path.write_bytes(b"old")
+    path.chmod(0o640)
+    monkeypatch.setattr(os, "fsync", lambda descriptor: modes.append(os.fstat(descriptor).st_mode & 0o777))
+    write_atomically(path, b"new")
+    assert [*modes, path.stat().st_mode & 0o777] == [0o640, 0o640]
 
 
 def test_permissions_and_links_stay(tmp_path: Path) -> None:
