@@ -106,7 +106,7 @@ def keep_copy(path: Path, data: bytes, now: datetime | None = None) -> Path:
         if kept is not None and kept.read_bytes() == data:
             return kept
         copy = _free(path, now or datetime.now().astimezone())
-        write_atomically(copy, data)
+        write_atomically(copy, data, private=True)
     return copy
 
 

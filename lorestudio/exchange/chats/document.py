@@ -354,7 +354,7 @@ def keep_version(data: bytes, path: Path, folder: Path | None, now: datetime, *,
     target = own / f"{file_date(now)}-{digest_of(data)[:8]}{path.suffix}"
     unkept = "nothing was saved, because the version that is there could not be kept ({reason})."
     with refused(partial(InputError, path), unkept):
-        write_atomically(target, data)
+        write_atomically(target, data, private=True)
     return target
 
 

@@ -80,7 +80,7 @@ class Recovery(Closing):
         """Keep the unsaved text of a note instead of the one kept before. Raises SaveError."""
         record = {"path": str(path), "text": text, "digest": digest, "time": self._clock().isoformat()}
         with self._guard, _explained(self._folder):
-            write_atomically(self._file(path), json.dumps(record).encode())
+            write_atomically(self._file(path), json.dumps(record).encode(), private=True)
 
     def drop(self, path: Path) -> None:
         """Forget the text that this studio keeps for a note, after it was saved or given up. Raises SaveError."""

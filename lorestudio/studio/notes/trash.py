@@ -68,7 +68,7 @@ class Trash:
         file = self._vault_folder(vault) / f"{name}{'.md' if path.suffix in {'', _LABEL} else path.suffix}"
         item = Trashed(vault, path, time, digest_of(data), file, run)
         try:
-            file.parent.mkdir(parents=True, exist_ok=True)
+            file.parent.mkdir(0o700, parents=True, exist_ok=True)
             _write(file, data)
             _write(_label(file), json.dumps(record_to_json(item), indent=1).encode())
         except OSError as error:

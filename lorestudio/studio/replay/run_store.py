@@ -141,7 +141,7 @@ class RunStore(Closing):
             "counts": None if counts is None else record_to_json(counts),
         }
         packed = gzip.compress(json.dumps(document).encode(), _QUICK, mtime=0)
-        write_atomically(self._folder / where.states_file, packed)
+        write_atomically(self._folder / where.states_file, packed, private=True)
         # Only now: until then the file of states may refer to any of the older runs.
         added = [(run.message, run.swipe) for run in runs[known:]]
         self._store.prune(chat, added, system=system)

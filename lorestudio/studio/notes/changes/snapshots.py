@@ -62,7 +62,7 @@ class Blobs:
                 if self._is_whole(place, data):
                     os.utime(place)
                     continue
-                place.parent.mkdir(parents=True, exist_ok=True)
+                place.parent.mkdir(0o700, parents=True, exist_ok=True)
                 temporary = place.with_name(temporary_name())
                 written.append((temporary, place))
                 temporary.write_bytes(gzip.compress(data, 6, mtime=0))
