@@ -260,13 +260,9 @@ class WindowFeature(Feature):
         """Show all shortcuts, to search and to change."""
         if self.dialog is not None:
             self.dialog.close()
-        dialog = self.dialog = ShortcutsDialog(
-            self.context.theme,
-            self._table,
-            self._shortcuts.load(self._table),
-            self.context.window,
-            self.context.commands.view_keys(),
-        )
+        chosen = self._shortcuts.load(self._table)
+        view_keys = self.context.commands.view_keys()
+        dialog = self.dialog = ShortcutsDialog(self.context.theme, self._table, chosen, self.context.window, view_keys)
         dialog.changed.connect(self._shortcuts_changed)
         dialog.finished.connect(lambda _result: setattr(self, "dialog", None))
         dialog.open()

@@ -284,22 +284,16 @@ class NoteWork(QObject):
             left = [sentence for folder in folders for sentence in sweep(folder, time.time())]
             return log, mended, left
 
-        self._session.jobs.start(
-            tr("Reading the log of changes"),
-            work,
-            done=lambda result: self._opened(roots, *result),
-            failed=self._failed,
-        )
+        title = tr("Reading the log of changes")
+        self._session.jobs.start(title, work, done=lambda result: self._opened(roots, *result), failed=self._failed)
 
     def _look_again(self) -> None:
         """Another window or program that changed the notes has added to the log, too."""
         log = self._log
         if log is not None:
+            title = tr("Reading the log of changes")
             self._session.jobs.start(
-                tr("Reading the log of changes"),
-                lambda _report: log.refresh(),
-                done=lambda _none: self.changed.emit(),
-                failed=self._failed,
+                title, lambda _report: log.refresh(), done=lambda _none: self.changed.emit(), failed=self._failed
             )
 
     def _opened(self, roots: tuple[Path, ...], log: ChangeLog, mended: tuple[str, ...], left: Sequence[str]) -> None:

@@ -242,13 +242,9 @@ class VaultFollower(QObject):
                 logger.error("following the vaults has failed", exc_info=error)
                 self.failed.emit(str(error))
 
+        title = tr("Following the vault")
         job = self._jobs.start(
-            tr("Following the vault"),
-            work,
-            failed=failed,
-            reported=lambda told: self._hear(job, told),
-            owner=self,
-            standing=True,
+            title, work, failed=failed, reported=lambda told: self._hear(job, told), owner=self, standing=True
         )
         return job
 
@@ -417,11 +413,9 @@ class Reading(QObject):
         def work() -> VaultState:
             return EditedVaults(state, project.settings, project.counter).with_texts(_texts(project, paths))
 
+        title = tr("Taking in what was saved")
         session.jobs.start(
-            tr("Taking in what was saved"),
-            lambda _report: work(),
-            done=lambda after: self._renew(paths, project, after),
-            failed=session.fail,
+            title, lambda _report: work(), done=lambda after: self._renew(paths, project, after), failed=session.fail
         )
 
     def _follow_books(self) -> None:

@@ -264,12 +264,8 @@ class ProjectParts:
                 then(replace(now, settings=settings).with_index_of(read))
                 self._read_otherwise()
 
-        session.jobs.start(
-            tr("Reading the vault with other settings"),
-            lambda _report: project.with_settings(settings),
-            done=done,
-            failed=session.fail,
-        )
+        title = tr("Reading the vault with other settings")
+        session.jobs.start(title, lambda _report: project.with_settings(settings), done=done, failed=session.fail)
 
     def _show_read(self, parts: Parts, title: str, project: Project) -> None:
         session = self._session

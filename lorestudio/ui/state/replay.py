@@ -143,12 +143,8 @@ class Replays(QObject):
             if not self.automatic:
                 self.run_all()
 
-        session.jobs.start(
-            tr("Reading the lorebook for {system}", system=system_title(kind.name)),
-            lambda _report: project.read_for(kind),
-            done=done,
-            failed=session.fail,
-        )
+        title = tr("Reading the lorebook for {system}", system=system_title(kind.name))
+        session.jobs.start(title, lambda _report: project.read_for(kind), done=done, failed=session.fail)
 
     # ---- running it -------------------------------------------------------------------------------------------------
 

@@ -647,11 +647,9 @@ class BudgetPane(Pane):
             return
         settings = simulator.system.kind.with_budget(simulator.system.settings, tokens)
         self._whole.try_settings(settings)
+        title = tr("Trying another budget")
         self._trials.start(
-            tr("Trying another budget"),
-            lambda _job: previewer.preview((), settings=settings),
-            done=self._tried,
-            failed=self._trial_failed,
+            title, lambda _job: previewer.preview((), settings=settings), done=self._tried, failed=self._trial_failed
         )
 
     def _tried(self, preview: Preview) -> None:

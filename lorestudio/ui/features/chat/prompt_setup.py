@@ -459,11 +459,9 @@ class PromptSetups(QObject):
         if not kept.names_files:
             done(restored(kept, project.chat_path))
             return
+        title = tr("Reading what the prompt is made of")
         self._session.jobs.start(
-            tr("Reading what the prompt is made of"),
-            lambda _report: restored(kept, project.chat_path),
-            done=done,
-            failed=self._failed,
+            title, lambda _report: restored(kept, project.chat_path), done=done, failed=self._failed
         )
 
     def _failed(self, error: Exception) -> None:

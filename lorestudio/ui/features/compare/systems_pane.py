@@ -374,12 +374,9 @@ class SystemsPane(Pane):
             return
         self.choose_button.hide()
         self.say_empty(tr("Loading the systems…"), "")
+        title = tr("Loading the systems")
         self._session.jobs.start(
-            tr("Loading the systems"),
-            lambda _job: tuple(KINDS.values()),
-            done=self._loaded,
-            failed=self._not_loaded,
-            owner=self,
+            title, lambda _job: tuple(KINDS.values()), done=self._loaded, failed=self._not_loaded, owner=self
         )
 
     def _loaded(self, _kinds: object) -> None:

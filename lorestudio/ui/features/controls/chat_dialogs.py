@@ -105,11 +105,8 @@ class ChatTextDialog(Dialog):
             told = "{amount}. No budget counts them."
         words = tr(told, amount=words)
         if not self._notebook and length(text) > NOTEPAD_LIMIT:
-            words = tr(
-                "{amount} DeepLore keeps {limit} characters and drops the oldest.",
-                amount=words,
-                limit=number(NOTEPAD_LIMIT),
-            )
+            limit = number(NOTEPAD_LIMIT)
+            words = tr("{amount} DeepLore keeps {limit} characters and drops the oldest.", amount=words, limit=limit)
         self.amount.setText(words)
         self.clear.setEnabled(bool(text))
 
@@ -177,12 +174,8 @@ class ChatStateDialog(Dialog):
 
     def _look(self) -> None:
         path, controls, known = self._path, self._controls, self._known_controls
-        self._jobs.start(
-            tr("Reading {name}", name=path.name),
-            lambda _report: plan_state(path, controls, known),
-            done=self._show,
-            failed=self._failed,
-        )
+        title = tr("Reading {name}", name=path.name)
+        self._jobs.start(title, lambda _report: plan_state(path, controls, known), done=self._show, failed=self._failed)
 
     def _show(self, plan: StatePlan) -> None:
         rows = [

@@ -417,11 +417,9 @@ class EffectWatch(QObject):
         """Tell of each of these changes what it would do, as it is found out."""
         trials = self.trials()
         if trials is not None and changes:
+            title = tr("Trying values")
             self._session.jobs.start(
-                tr("Trying values"),
-                lambda report: effects_of_adding(trials, changes, cancel, report),
-                failed=_failed,
-                reported=heard,
+                title, lambda report: effects_of_adding(trials, changes, cancel, report), failed=_failed, reported=heard
             )
 
     def _project_changed(self) -> None:
@@ -441,11 +439,9 @@ class EffectWatch(QObject):
         if trials is None:
             self._take({key: found for key, found in self.effects.items() if key in choices})
             return
+        title = tr("Looking what the choices for the chat do")
         self._newest.start(
-            tr("Looking what the choices for the chat do"),
-            lambda job: effects_of_removing(trials, choices, job.token),
-            done=self._take,
-            failed=_failed,
+            title, lambda job: effects_of_removing(trials, choices, job.token), done=self._take, failed=_failed
         )
 
     def _take(self, effects: Mapping[Key, Effect]) -> None:

@@ -361,13 +361,9 @@ class MemoriesPane(WorkPane):
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__("memories", tr("Memories"), theme, "star", parent)
-        self._set_head(
-            ("memories.extract", "memories.stop", "memories.settings"),
-            ("memories.extract", "memories.stop"),
-            tr("More about memories"),
-            tr("Read the chat again, refresh vectors, take a deletion back"),
-            beside=True,
-        )
+        names = ("memories.extract", "memories.stop", "memories.settings")
+        tip = tr("Read the chat again, refresh vectors, take a deletion back")
+        self._set_head(names, ("memories.extract", "memories.stop"), tr("More about memories"), tip, beside=True)
         self.memories, self.passages = MemoryPage(theme, self.parts), PassagePage(theme, self.parts)
         self.profile = ProfilePage(theme, self.parts)
         self.search_field = self.memories.bar.field

@@ -214,11 +214,9 @@ class Safety(QObject):
             gone = next(iter(versions.gone(buffer.path)), None) if not found else None
             return found if gone is None else versions.list(gone), gone, versions.problems
 
+        title = tr("Reading the history of {name}", name=buffer.path.name)
         self._jobs.start(
-            tr("Reading the history of {name}", name=buffer.path.name),
-            lambda _report: read(),
-            done=lambda found: dialog.show_versions(*found),
-            failed=dialog.fail,
+            title, lambda _report: read(), done=lambda found: dialog.show_versions(*found), failed=dialog.fail
         )
         dialog.open()
         return dialog
@@ -269,19 +267,13 @@ class Safety(QObject):
             self._store.restore(item.path, item.text, item.digest, partial(self.restored.emit, item))
             self._store.kept.add(item.path)
 
-        self._jobs.start(
-            tr("Restoring {name}", name=item.path.name),
-            lambda _report: copies.adopt(item),
-            done=done,
-            failed=self.failed.emit,
-        )
+        title = tr("Restoring {name}", name=item.path.name)
+        self._jobs.start(title, lambda _report: copies.adopt(item), done=done, failed=self.failed.emit)
 
     def _discard(self, item: Unsaved) -> None:
         copies = self._copies
         if copies is not None:
+            title = tr("Throwing away a copy of {name}", name=item.path.name)
             self._jobs.start(
-                tr("Throwing away a copy of {name}", name=item.path.name),
-                lambda _report: copies.discard(item),
-                done=lambda _none: None,
-                failed=self.failed.emit,
+                title, lambda _report: copies.discard(item), done=lambda _none: None, failed=self.failed.emit
             )

@@ -356,10 +356,8 @@ class SearchPane(Pane):
         if project is None:
             self.say_empty(tr("No vault"), tr("Open the folder with your notes to search them."))
         else:
-            self.say_empty(
-                tr("Search all notes"),
-                tr("Type words, a “phrase”, or narrow it: path:places/ tag:npc key:bell -draft."),
-            )
+            title = tr("Search all notes")
+            self.say_empty(title, tr("Type words, a “phrase”, or narrow it: path:places/ tag:npc key:bell -draft."))
         self._settle()
 
     def _project_changed(self) -> None:

@@ -151,13 +151,8 @@ class NoteStore(QObject):
     def _look(self, path: Path, done: Callable[[OnDisk], object], failed: Callable[[Exception], object]) -> None:
         known, home = self.buffers.get(path), self.home(path)
         before = known.base.encode("utf-8", "surrogatepass") if known is not None else b""
-        self._jobs.start(
-            tr("Looking at {name}", name=path.name),
-            lambda _report: look(path, home, before),
-            done=done,
-            failed=failed,
-            owner=self,
-        )
+        title = tr("Looking at {name}", name=path.name)
+        self._jobs.start(title, lambda _report: look(path, home, before), done=done, failed=failed, owner=self)
 
     def _was_read(self, path: Path, read: tuple[str, str]) -> None:
         if self.buffers.get(path) is None:
@@ -257,11 +252,9 @@ class NoteStore(QObject):
                     self._drafts.drop(path)
             finished(result[1])
 
+        title = tr("Saving all notes")
         self._jobs.start(
-            tr("Saving all notes"),
-            lambda _report: _save_all(pending, write),
-            done=done,
-            failed=lambda error: finished([str(error)]),
+            title, lambda _report: _save_all(pending, write), done=done, failed=lambda error: finished([str(error)])
         )
 
     def _was_saved(self, buffer: NoteBuffer, text: str, digest: str) -> None:

@@ -499,11 +499,9 @@ class ProblemsPane(Pane):
         self._token = CancelToken()
         finder, by = self.finder, self._session.choice.deciding(project)
         self.details.fix_all.setEnabled(False)
+        title = tr("Working out the fixes")
         self._session.jobs.start(
-            tr("Working out the fixes"),
-            lambda _report: finder.repairs(project, notes, by),
-            done=self._worked_out,
-            failed=self._failed,
+            title, lambda _report: finder.repairs(project, notes, by), done=self._worked_out, failed=self._failed
         )
 
     # ---- inside -----------------------------------------------------------------------------------------------------

@@ -360,12 +360,9 @@ class ProjectsFeature(Feature):
 
     def _look_into_sillytavern(self, path: Path) -> None:
         self.context.settings.setValue("folders/sillytavern", str(path))
-        self.context.session.jobs.start(
-            tr("Looking into {name}", name=path.name),
-            lambda _report: look_into(path),
-            done=self._show_folder,
-            failed=self.context.failing("opened", "warning"),
-        )
+        title = tr("Looking into {name}", name=path.name)
+        failed = self.context.failing("opened", "warning")
+        self.context.session.jobs.start(title, lambda _report: look_into(path), done=self._show_folder, failed=failed)
 
     def _show_folder(self, found: SillyTavernFolder) -> None:
         from lorestudio.ui.features.projects.folder_dialog import FolderDialog

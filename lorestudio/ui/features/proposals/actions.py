@@ -230,12 +230,9 @@ class ProposalsFeature(Feature):
 
     def load_locks(self) -> None:
         """Read the list again."""
-        self.context.session.jobs.start(
-            tr("Reading the list of locked notes"),
-            lambda _report: self.locks.load(),
-            done=self._take_locks,
-            failed=self.context.failing("locks", "warning"),
-        )
+        title = tr("Reading the list of locked notes")
+        failed = self.context.failing("locks", "warning")
+        self.context.session.jobs.start(title, lambda _report: self.locks.load(), done=self._take_locks, failed=failed)
 
     def toggle_lock(self) -> None:
         """Put the chosen note on the list, or take it off."""

@@ -326,12 +326,9 @@ class Proposing(QObject):
                 row.proposal, row.state, row.note, row.edited = edited, RowState.PROPOSED, edited.problem, True
                 self.row_changed.emit(row)
 
+        title = tr("Judging a proposal")
         self._session.jobs.start(
-            tr("Judging a proposal"),
-            lambda _report: judge.edited(proposal, value),
-            done=done,
-            failed=self._not_done,
-            owner=self,
+            title, lambda _report: judge.edited(proposal, value), done=done, failed=self._not_done, owner=self
         )
 
     def accept(self, rows: Sequence[Row], value: Value | None = None) -> None:

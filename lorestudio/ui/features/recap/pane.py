@@ -298,12 +298,9 @@ class RecapPane(WorkPane):
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__("recap", tr("Recap"), theme, "lines", parent)
-        self._set_head(
-            ("recap.run", "recap.pause", "recap.resume", "recap.by_itself", "recap.settings"),
-            ("recap.run",),
-            tr("More about recaps"),
-            tr("Look for a break, make the running recap, empty the queue"),
-        )
+        names = ("recap.run", "recap.pause", "recap.resume", "recap.by_itself", "recap.settings")
+        more = tr("More about recaps")
+        self._set_head(names, ("recap.run",), more, tr("Look for a break, make the running recap, empty the queue"))
         self.messages, self.scenes = MessagePage(theme, self.parts), ScenePage(theme, self.parts)
         self.running, self.prompt = RunningPage(theme, self.parts), RecapPromptPage(theme, self.parts)
         self.queue = QueuePage(theme, self.parts)

@@ -382,9 +382,5 @@ class ExportDialog(Dialog):
             self._failed(error)
             self._merge = None
 
-        self._jobs.start(
-            tr("Writing SillyTavern's settings"),
-            lambda _report: json_file.carry_out(merge.file),
-            done=done,
-            failed=failed,
-        )
+        title = tr("Writing SillyTavern's settings")
+        self._jobs.start(title, lambda _report: json_file.carry_out(merge.file), done=done, failed=failed)

@@ -364,13 +364,10 @@ class SettingsProfilesDialog(Dialog):
     def _delete(self) -> None:
         profile = self.chosen
         if profile is not None:
+            text = tr("Delete the profile “{name}”?", name=profile.name)
+            more = tr("Its file goes with it. The settings in use stay as they are.")
             dialogs.confirm(
-                self,
-                tr("Delete profile"),
-                tr("Delete the profile “{name}”?", name=profile.name),
-                tr("Delete"),
-                partial(self._profiles.delete, profile.name),
-                tr("Its file goes with it. The settings in use stay as they are."),
+                self, tr("Delete profile"), text, tr("Delete"), partial(self._profiles.delete, profile.name), more
             )
 
 
@@ -382,12 +379,8 @@ def ask_profile_name(profiles: ProfileLibrary, parent: QWidget) -> None:
         if known is None:
             profiles.save(name)
             return
-        dialogs.confirm(
-            parent,
-            tr("Replace profile"),
-            tr("There is a profile “{name}” already. Replace it?", name=known.name),
-            tr("Replace"),
-            partial(profiles.save, known.name, replace=True),
-        )
+        title = tr("Replace profile")
+        text = tr("There is a profile “{name}” already. Replace it?", name=known.name)
+        dialogs.confirm(parent, title, text, tr("Replace"), partial(profiles.save, known.name, replace=True))
 
     dialogs.ask_name(parent, tr("Save settings as a profile"), tr("Name"), profiles.name, answered)

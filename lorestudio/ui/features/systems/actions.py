@@ -96,12 +96,9 @@ class SystemsFeature(Feature):
         self._session.configured.connect(self._keep_changed)
         self._session.profile_renamed.connect(self._follow_profile)
         self._chat.modes.system_chosen.connect(self.choose)
-        self._session.jobs.start(
-            tr("Reading the systems' settings"),
-            lambda _report: self.files.read(),
-            done=self._read,
-            failed=self.context.failing("systems", "warning"),
-        )
+        title = tr("Reading the systems' settings")
+        failed = self.context.failing("systems", "warning")
+        self._session.jobs.start(title, lambda _report: self.files.read(), done=self._read, failed=failed)
 
     def make_page(self) -> SystemsPane:
         """The page of systems, for the pane of comparisons."""

@@ -121,12 +121,9 @@ class MapContent(Terse, frozen=True, dict=True):
         turn = self.turns[column]
         if turn is None:
             return tr("{reply}: not run yet", reply=self.label(column))
-        return tr(
-            "{reply}: {entries}, {tokens}",
-            reply=self.label(column),
-            entries=count(len(turn.summary.injected), "entry", "entries"),
-            tokens=count(turn.summary.tokens, "token", "tokens"),
-        )
+        entries = count(len(turn.summary.injected), "entry", "entries")
+        tokens = count(turn.summary.tokens, "token", "tokens")
+        return tr("{reply}: {entries}, {tokens}", reply=self.label(column), entries=entries, tokens=tokens)
 
 
 def label_of(generation: Generation, swiped: Collection[int], last: int) -> str:

@@ -97,12 +97,8 @@ def cache_text(turn: CacheTurn | None, since: str) -> str:
         missed=number(turn.missed),
     )
     if turn.by_lore and turn.cause is not None:
-        return tr(
-            "{head}, {lore} of them because {cause}.",
-            head=head,
-            lore=number(turn.by_lore),
-            cause=cause_text(turn.cause),
-        )
+        lore = number(turn.by_lore)
+        return tr("{head}, {lore} of them because {cause}.", head=head, lore=lore, cause=cause_text(turn.cause))
     if turn.cause is not None and turn.cause.kind in {CauseKind.CHAT, CauseKind.ROOM}:
         return tr("{head}, because {cause}.", head=head, cause=cause_text(turn.cause))
     return tr("{head}: new messages only.", head=head) if turn.missed else f"{head}."
@@ -127,10 +123,8 @@ def totals_text(totals: CacheTotals) -> str:
     if not totals.turns:
         return tr("Two turns have to be run before a prompt cache can be judged.")
     if not totals.by_lore:
-        return tr(
-            "Over {turns} neither lore nor another placed text cost prompt cache.",
-            turns=count(totals.turns, "turn", "turns"),
-        )
+        turns = count(totals.turns, "turn", "turns")
+        return tr("Over {turns} neither lore nor another placed text cost prompt cache.", turns=turns)
     host = any(cause.host for cause in totals.causes)
     text = tr(
         "{who} made {share:.0%} of the {missed} prompt tokens that a provider reads again over {turns}",

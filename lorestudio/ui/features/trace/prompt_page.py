@@ -296,11 +296,9 @@ class PromptPage(QWidget):
             self._show()
             return
         self._say_instead(tr("Putting the prompt together…"))
+        title = tr("Putting the prompt together")
         self._newest.start(
-            tr("Putting the prompt together"),
-            lambda _job: assemble(trace, chat, setup, counter),
-            done=self._made,
-            failed=self._failed,
+            title, lambda _job: assemble(trace, chat, setup, counter), done=self._made, failed=self._failed
         )
 
     def choose_entry(self, entry: int | None) -> None:

@@ -435,12 +435,9 @@ class TuningFeature(Feature):
             found = scored(project, expected, [(label, traces)])[0]
             return found, metric_rows(found, project.seed)
 
-        self._scoring.start(
-            tr("Scoring the chat"),
-            work,
-            done=lambda found: self.scores.show_scores(*found),
-            failed=self.context.failing("scores", "warning"),
-        )
+        title = tr("Scoring the chat")
+        failed = self.context.failing("scores", "warning")
+        self._scoring.start(title, work, done=lambda found: self.scores.show_scores(*found), failed=failed)
 
     def _can_try(self, part: ControlsPart) -> bool:
         entry = self.context.session.entry(self.context.selection.entry)

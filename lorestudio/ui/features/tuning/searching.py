@@ -186,14 +186,9 @@ class SearchFeature(Feature):
             return trial, found, point_rows(found)
 
         pane.show_running(0, plan.runs, running=True)
-        self._searching.start(
-            tr("Searching for settings"),
-            work,
-            done=self._done,
-            failed=self._failed,
-            reported=partial(self._seen, plan),
-            owner=pane,
-        )
+        title = tr("Searching for settings")
+        reported = partial(self._seen, plan)
+        self._searching.start(title, work, done=self._done, failed=self._failed, reported=reported, owner=pane)
         self.context.actions_changed()
 
     def stop_search(self) -> None:

@@ -159,13 +159,10 @@ class VerifyFeature(Feature):
             system = system_of(project.scene(), kind_of(choice.system), choice.settings)
             return verify(project, system, job, job.token)
 
+        title = tr("Comparing with what the chat recorded")
+        failed = self.context.failing("verify")
         self._newest.start(
-            tr("Comparing with what the chat recorded"),
-            work,
-            done=self._done,
-            failed=self.context.failing("verify"),
-            reported=self.pane.show_progress,
-            owner=self.pane,
+            title, work, done=self._done, failed=failed, reported=self.pane.show_progress, owner=self.pane
         )
 
     def _done(self, found: Verified) -> None:

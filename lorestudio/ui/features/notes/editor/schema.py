@@ -200,11 +200,8 @@ def gating_spec(definition: FieldDefinition) -> FieldSpec:
     kinds = {"number": FieldKind.NUMBER, "boolean": FieldKind.FLAG}
     kind = kinds.get(definition.type) or (FieldKind.WORDS if definition.multi else FieldKind.LINE)
     label = definition.label or definition.name
-    text = tr(
-        "Gating field, held against “{key}” of the chat's context. {how}",
-        key=definition.key,
-        how=tr("Not compared at present.") if not definition.gating else tr(_OPERATORS[definition.operator]),
-    )
+    how = tr("Not compared at present.") if not definition.gating else tr(_OPERATORS[definition.operator])
+    text = tr("Gating field, held against “{key}” of the chat's context. {how}", key=definition.key, how=how)
     return FieldSpec(definition.name, label, kind, text, "gate", values=definition.values)
 
 
