@@ -41,8 +41,10 @@ def test_a_lorebooks_entries_are_searched(lorestudio: Run, tmp_path: Path) -> No
         refused = lorestudio(command, book, *more)
         assert (refused.exit_code, refused.stderr) == (
             2,
-            f"lorestudio: {book}: this is a lorebook, and no vault of notes. "
-            "Bring its lore into a vault: “lorestudio import FILE --into VAULT”.\n",
+            (
+                f"lorestudio: {book}: this is a lorebook, and no vault of notes. "
+                "Bring its lore into a vault: “lorestudio import FILE --into VAULT”.\n"
+            ),
         )
 
 
