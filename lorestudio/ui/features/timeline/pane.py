@@ -590,9 +590,7 @@ class TimelinePane(Pane):
             names = self._names
             self.changes.setText(changes_html(turn, before, names.title, names.id))
             self.changes.setToolTip(plain(changes_text(turn.changes, names.title)))
-            told = cache_text(turn.cache, tr("as at {reply}", reply=sent))
-            waits = turn.cache is None and turn.sent_before is not None
-            self.cache.setText(tr("Prompt cache: not compared yet.") if waits else told)
+            self.cache.setText(cache_text(turn, tr("as at {reply}", reply=sent)))
         self._show_lines()
         self._show_rows()
 

@@ -85,30 +85,38 @@ def cause_text(cause: CacheMiss | CauseTotal) -> str:
     return f"{cause.title} {word}"
 
 
-def cache_text(turn: CacheTurn | None, since: str) -> str:
+def cache_text(turn: TimelineTurn, since: str) -> str:
     """What a prompt cache could keep of a turn, in a sentence or two."""
-    if turn is None:
-        return tr("Prompt cache: nothing was sent before this.")
+    cache = turn.cache
+    if cache is None:
+        return tr("Prompt cache: {why}.", why=_no_cache(turn))
     head = tr(
         "Prompt cache: {kept} of {tokens} tokens are the same {since}; {missed} are read again",
-        kept=number(turn.kept),
-        tokens=number(turn.tokens),
+        kept=number(cache.kept),
+        tokens=number(cache.tokens),
         since=since,
-        missed=number(turn.missed),
+        missed=number(cache.missed),
     )
-    if turn.by_lore and turn.cause is not None:
-        lore = number(turn.by_lore)
-        return tr("{head}, {lore} of them because {cause}.", head=head, lore=lore, cause=cause_text(turn.cause))
-    if turn.cause is not None and turn.cause.kind in {CauseKind.CHAT, CauseKind.ROOM}:
-        return tr("{head}, because {cause}.", head=head, cause=cause_text(turn.cause))
-    return tr("{head}: new messages only.", head=head) if turn.missed else f"{head}."
+    if cache.by_lore and cache.cause is not None:
+        lore = number(cache.by_lore)
+        return tr("{head}, {lore} of them because {cause}.", head=head, lore=lore, cause=cause_text(cache.cause))
+    if cache.cause is not None and cache.cause.kind in {CauseKind.CHAT, CauseKind.ROOM}:
+        return tr("{head}, because {cause}.", head=head, cause=cause_text(cache.cause))
+    return tr("{head}: new messages only.", head=head) if cache.missed else f"{head}."
+
+
+def _no_cache(turn: TimelineTurn | None) -> str:
+    """Why nothing is known of what a cache could keep; prompts are compared behind all else."""
+    if turn is None:
+        return tr("not run yet")
+    return tr("nothing was sent before this") if turn.sent_before is None else tr("not compared yet")
 
 
 def cache_bar_words(content: MapContent, column: int) -> str:
     """A turn's bar of what a prompt cache keeps, in words."""
     turn = content.turns[column]
     if turn is None or turn.cache is None:
-        return tr("{reply}: nothing to compare with", reply=content.label(column))
+        return f"{content.label(column)}: {_no_cache(turn)}"
     return tr(
         "{reply}: {kept} kept (grey), {new} new (blue), {lore} read again because of placed texts (purple)",
         reply=content.label(column),

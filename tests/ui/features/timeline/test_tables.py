@@ -18,6 +18,7 @@ from lorestudio.ui.features.timeline.map_content import MapContent
 from lorestudio.ui.features.timeline.tables import (
     Names,
     advice,
+    cache_bar_words,
     cache_text,
     cause_columns,
     cause_text,
@@ -38,7 +39,7 @@ ROOM = CacheMiss(CauseKind.ROOM, "#3")
 
 
 @pytest.mark.parametrize(
-    ("turn", "said", "not_said"),
+    ("cache", "said", "not_said"),
     [
         (None, "nothing was sent before this", "tokens"),
         (CacheTurn(100, 40, 30, 30, ENTERED), "60 are read again, 30 of them because Skarn entered.", "new messages"),
@@ -47,10 +48,18 @@ ROOM = CacheMiss(CauseKind.ROOM, "#3")
         (CacheTurn(100, 100, 0, 0), "0 are read again.", "because"),
     ],
 )
-def test_what_a_cache_keeps_of_a_turn(turn: CacheTurn | None, said: str, not_said: str) -> None:
-    text = cache_text(turn, "as before")
+def test_what_a_cache_keeps_of_a_turn(cache: CacheTurn | None, said: str, not_said: str) -> None:
+    text = cache_text(turn(cache=cache, sent_before=None), "as before")
     assert said in text
     assert not_said not in text
+
+
+def test_a_bar_of_the_cache_says_why_nothing_is_known_of_its_turn() -> None:
+    turns = (None, turn(sent_before=None), turn(sent_before=Generation(2)))
+    content = cast("MapContent", SimpleNamespace(turns=turns, label=lambda column: f"#{column}"))
+    assert [cache_bar_words(content, column) for column in range(3)] == [
+        "#0: not run yet", "#1: nothing was sent before this", "#2: not compared yet",
+    ]  # fmt: skip
 
 
 def test_changes_are_listed_by_kind_and_none_is_left_out() -> None:
