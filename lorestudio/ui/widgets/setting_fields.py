@@ -180,12 +180,12 @@ def _step(span: float) -> int:
     return 1 if span <= _WIDE else 10 if span <= 20_000 else 100
 
 
-def make_field(declaration: Declaration, parent: QWidget | None = None) -> SettingField:
-    """The field that goes with what is declared."""
+def make_field(declaration: Declaration, parent: QWidget | None = None, *, in_words: bool = False) -> SettingField:
+    """The field that goes with what is declared; `in_words` its choices are called by their meanings alone."""
     if declaration.type is bool:
         return SwitchField(declaration, parent)
     if declaration.choices:
-        return ChoiceSettingField(declaration, parent)
+        return ChoiceSettingField(declaration, parent, in_words=in_words)
     if declaration.type in (int, float):
         return NumberSettingField(declaration, parent)
     return TextField(declaration, parent) if declaration.long else LineSettingField(declaration, parent)
@@ -212,22 +212,23 @@ class SwitchField(SettingField):
 
 
 class ChoiceSettingField(SettingField):
-    """One of a few values, each with what it means."""
+    """One of a few values, each with what it means; a text that other programs know is named, unless `in_words`."""
 
-    def __init__(self, declaration: Declaration, parent: QWidget | None = None) -> None:
+    def __init__(self, declaration: Declaration, parent: QWidget | None = None, *, in_words: bool = False) -> None:
         super().__init__(declaration, parent)
         lines = column(spacing=2)
         self._group = QButtonGroup(self)
         self.buttons: dict[Value, QRadioButton] = {}
         for value, text in declaration.choices.items():
-            choice = QRadioButton(str(value) if isinstance(value, str) else tr(text).rstrip("."), self)
+            called = isinstance(value, str) and not in_words
+            choice = QRadioButton(str(value) if called else tr(text).rstrip("."), self)
             choice.setAccessibleName(f"{tr(declaration.label)}: {value}")
             choice.setAccessibleDescription(tr(text))
             self._group.addButton(choice)
             self.buttons[value] = choice
             choice.clicked.connect(partial(self._chosen, value))
             lines.addWidget(choice)
-            if isinstance(value, str):
+            if called:
                 meaning = label(self, tr(text), "small")
                 meaning.setIndent(26)
                 lines.addWidget(meaning)

@@ -52,7 +52,7 @@ class BasisDialog(Dialog):
         self._show_known()
 
     def _add_setting(self, form: QFormLayout, declaration: Declaration) -> None:
-        field = make_field(declaration, self)
+        field = make_field(declaration, self, in_words=True)
         field.set_value(getattr(self.basis.settings, declaration.name))
         field.setToolTip(tr(declaration.help))
 

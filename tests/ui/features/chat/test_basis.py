@@ -10,7 +10,7 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QScrollArea
+from PySide6.QtWidgets import QApplication, QRadioButton, QScrollArea
 from pytestqt.qtbot import QtBot
 
 from lorestudio.domain.chat import Generation
@@ -76,6 +76,10 @@ def test_hidden_messages_have_room_to_be_read(opened: MainWindow) -> None:
     assert rows.viewport().rect().contains(seen), "the first row is cut off"
     (area,) = made.findChildren(QScrollArea)
     assert area.verticalScrollBar().maximum() == 0
+    assert [each.text() for each in made.fields[0].findChildren(QRadioButton)] == [
+        "As it was then: a message was in sight until it was hidden",
+        "As it is now: what is hidden today was always hidden",
+    ], "a choice is called by its meaning, not as files spell it"
     made.close()
 
 
