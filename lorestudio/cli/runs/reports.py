@@ -100,7 +100,8 @@ def scenario(
         echo(f"The scenario is in {output}: {count}.")
     if made.differing:
         numbers = ", ".join(str(number + 1) for number in made.differing)
-        say(f"when it was run once more, generation {numbers} decided otherwise. Please report this as a fault.")
+        odd = plural(len(made.differing), "# generation|# generations")
+        say(f"when it was run once more, {odd} decided otherwise ({numbers}). Please report this as a fault.")
         raise typer.Exit(FAILED)
 
 

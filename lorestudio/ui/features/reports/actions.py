@@ -14,7 +14,7 @@ from lorestudio.trace.text import as_text
 from lorestudio.ui.features.reports.dialog import Made, PreviewDialog, ReportDialog, ReportWish, ScenarioDialog
 from lorestudio.ui.shell.actions import Action
 from lorestudio.ui.shell.feature import Feature
-from lorestudio.ui.shell.words import Notice, tr
+from lorestudio.ui.shell.words import Notice, count, tr
 
 Dialog = TypeVar("Dialog", bound=PreviewDialog)
 
@@ -111,7 +111,9 @@ class ReportsFeature(Feature):
             again = tr("It was run once more, and every decision was the same.")
             if exported.differing:
                 numbers = ", ".join(str(number + 1) for number in exported.differing)
-                again = tr("Run once more, generation {numbers} decided otherwise: this is a fault.", numbers=numbers)
+                odd = count(len(exported.differing), "generation", "generations")
+                told = "Run once more, {odd} decided otherwise ({numbers}): this is a fault."
+                again = tr(told, odd=odd, numbers=numbers)
             return Made(scenario_bytes(exported.scenario), (*exported.remarks, again))
 
         name = f"{runs.project.name} {generation.message}"

@@ -130,7 +130,7 @@ def test_a_scenario_that_decides_otherwise_says_in_which_generations(
     monkeypatch.setattr(actions, "scenario_bytes", lambda _scenario: b"{}")
     window.run("scenario.save")
     dialog = opened(window)
-    told = "A note was left out. Run once more, generation 1, 3 decided otherwise: this is a fault."
+    told = "A note was left out. Run once more, 2 generations decided otherwise (1, 3): this is a fault."
     assert dialog.remark.text().endswith(told)
     dialog.reject()
     drain()
