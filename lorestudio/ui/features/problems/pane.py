@@ -24,7 +24,7 @@ from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.runs import TraceBook
 from lorestudio.ui.shell.qt import ITEM, later, plain
 from lorestudio.ui.shell.theme import Theme, fixed_font
-from lorestudio.ui.shell.words import count, number, sentence_of, tr
+from lorestudio.ui.shell.words import count, number, sentence_case, sentence_of, tr
 from lorestudio.ui.state.drafts import Drafts
 from lorestudio.ui.state.selection import Selection
 from lorestudio.ui.state.session import Session
@@ -234,7 +234,9 @@ class ProblemTree(RecordTree[ProblemNode]):
                 place = finding.filename if finding.filename != title else ""
                 note = notes[finding.note] = _add(top, ProblemNode(title, severity, place))
             place = tr("line {line}", line=finding.line) if finding.line else finding.field
-            _add(note, ProblemNode(finding.message, severity, place, finding))
+            told = finding.message.removeprefix(f"“{note.title}” ")  # the row above names it
+            title = told if told == finding.message else sentence_case(told)
+            _add(note, ProblemNode(title, severity, place, finding))
             note.amount += 1
             self.safe |= finding.fix is not None and finding.fix.safe
         if len(places) > MOST:
@@ -254,7 +256,7 @@ def _words(node: ProblemNode) -> str:
 def _spoken(node: ProblemNode) -> str:
     if node.finding is None:
         return f"{node.title}: {count(node.amount, 'finding', 'findings')}"
-    return f"{tr(NAMES[node.severity][0])}: {node.title} {node.place}"
+    return f"{tr(NAMES[node.severity][0])}: {node.finding.message} {node.place}"
 
 
 class ProblemFilter(QWidget):

@@ -510,6 +510,23 @@ def test_each_severity_has_its_own_findings_from_the_least_that_is_wanted(least:
     assert model.rowCount() == 1, "a severity without findings has no row"
 
 
+@pytest.mark.parametrize(
+    ("message", "shown"),
+    [
+        ("“a.md” has no text.", "Has no text."),
+        ("“a.mdx” has no text.", "“a.mdx” has no text."),
+        ("refine_keys is one key.", "refine_keys is one key."),
+        ("The title “a.md” is a line of code.", "The title “a.md” is a line of code."),
+    ],
+)
+def test_a_row_does_not_name_the_note_that_the_row_above_names(message: str, shown: str) -> None:
+    model = ProblemTree()
+    model.set_findings([Finding("E02", Severity.ERROR, "v", "a.md", 1, "body", 3, message, "")])
+    row = model.index(0, 0, model.index(0, 0, model.index(0, 0)))
+    assert row.data(DISPLAY) == shown
+    assert row.data(ACCESSIBLE_TEXT) == f"error: {message} line 3"
+
+
 def test_a_finding_is_found_again_by_what_it_says() -> None:
     """Its number and line may be others after the next look."""
     one = Finding("G01", Severity.ERROR, "v", "a.md", 1, "keys", 3, "first.", "")
