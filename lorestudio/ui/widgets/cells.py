@@ -40,6 +40,7 @@ from lorestudio.ui.shell.qt import (
 )
 from lorestudio.ui.shell.theme import Theme, scaled
 from lorestudio.ui.shell.words import tr
+from lorestudio.ui.widgets.layouts import letters
 from lorestudio.ui.widgets.paint import (
     Line,
     Mark,
@@ -180,12 +181,16 @@ def as_text(rows: Iterable[Sequence[str]]) -> str:
 
 
 class Canvas(Struct):
-    """What pieces are drawn with: on a chosen row all colours are those for its ground."""
+    """What pieces are drawn with: on a chosen row all colours are those for its ground.
+
+    `larger` is how much larger than usual letters are.
+    """
 
     painter: QPainter
     theme: Theme
     font: QFont
     chosen: bool
+    larger: float = 1.0
 
     def ink(self, tone: str, *, steady: bool = False) -> QColor:
         """A colour of the palette as it is on this row; a `steady` one does not change."""
@@ -210,8 +215,9 @@ class Piece(ABC):
 class Words(Piece):
     """Words in a colour of the palette, shortened where there is no room; `share` is the most that they take of it.
 
-    With a `width` they take that, whatever they say. `ground` is a colour behind them. Those that wrap take as many
-    lines as they need, from a row that is as high as these; one that has no room for two shortens them.
+    With a `width`, which is for usual letters, they take that, whatever they say. `ground` is a colour behind them.
+    Those that wrap take as many lines as they need, from a row that is as high as these; one that has no room for two
+    shortens them.
     """
 
     text: str
@@ -230,7 +236,9 @@ class Words(Piece):
 
     def room(self, canvas: Canvas) -> float | None:
         """See `Piece`."""
-        return (self.width or QFontMetricsF(self._font(canvas)).horizontalAdvance(self.text)) + self.gap
+        if self.width:
+            return self.width * canvas.larger + self.gap
+        return QFontMetricsF(self._font(canvas)).horizontalAdvance(self.text) + self.gap
 
     def draw(self, canvas: Canvas, box: QRectF) -> None:
         """See `Piece`."""
@@ -388,7 +396,10 @@ class Bar(Piece):
 
 
 class Strip(Struct, frozen=True):
-    """One line of a cell: pieces from the left, and pieces at the right end. A `height` of 0 is that of the cell."""
+    """One line of a cell: pieces from the left, and pieces at the right end.
+
+    Its `height` is right for usual letters; one of 0 is that of the cell.
+    """
 
     left: tuple[Piece, ...]
     right: tuple[Piece, ...] = ()
@@ -436,7 +447,8 @@ _REMEMBERED: Final = 4000
 class CellDelegate(QStyledItemDelegate):
     """Draws cells that have a `Look`, and leaves the others to Qt.
 
-    `height` is that of a row in pixels; 0 for as tall as the font asks and the strips and the body of a cell need.
+    `height` is that of a row in pixels, with usual letters; 0 for as tall as the font asks and the strips and the body
+    of a cell need.
     """
 
     def __init__(self, theme: Theme, parent: QAbstractItemView, height: int = 0, width: int = 120) -> None:
@@ -457,9 +469,9 @@ class CellDelegate(QStyledItemDelegate):
         if not isinstance(look, Look):
             return super().sizeHint(option, index)
         if self._height:
-            return QSize(self._width, self._height)
+            return QSize(self._width, round(self._height * letters(option.widget)))
         least = max(23, round(QFontMetricsF(option.font).height()) + 7)
-        tall = sum(strip.height for strip in look.strips)
+        tall = sum(strip.height for strip in look.strips) * letters(option.widget)
         if look.body is not None:
             lines, folded = self._broken(look, option)
             tall += (self._line_height() * (len(lines) + folded) if look.body.text else 0) + 8
@@ -490,10 +502,11 @@ class CellDelegate(QStyledItemDelegate):
         if look.side:
             self._draw_side(painter, QRectF(box.left(), rect.top() + 3, _SIDE, rect.height() - 6), look.side)
             box.setLeft(box.left() + _SIDE + 8)
-        canvas = Canvas(painter, theme, option.font, chosen)
+        canvas = Canvas(painter, theme, option.font, chosen, letters(view))
         for strip in look.strips:
-            _draw_strip(canvas, QRectF(box.left(), box.top(), box.width(), strip.height or box.height()), strip)
-            box.setTop(box.top() + strip.height)
+            high = strip.height * canvas.larger
+            _draw_strip(canvas, QRectF(box.left(), box.top(), box.width(), high or box.height()), strip)
+            box.setTop(box.top() + high)
         if look.body is not None and look.body.text:
             self._draw_body(canvas, box, look, option)
         if look.ring and chosen and option.state & QStyle.StateFlag.State_HasFocus:

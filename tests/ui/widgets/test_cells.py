@@ -28,6 +28,7 @@ from lorestudio.ui.widgets.cells import (
     Words,
     one_line,
 )
+from lorestudio.ui.widgets.layouts import letters
 from lorestudio.ui.widgets.paint import Mark
 from lorestudio.ui.widgets.record_table import RecordTable
 from tests.ui.drawing import Drawn, drawn, drawn_by, image_of, smooth, words_drawn
@@ -513,7 +514,10 @@ def test_a_row_is_as_high_as_its_line_or_as_was_asked(qtbot: QtBot, theme: Theme
     view.setFont(font)
     assert view.sizeHintForRow(0) == round(QFontMetricsF(font).height()) + 7 > 23
     view.setItemDelegate(CellDelegate(theme, view, 44, 77))
-    assert (view.sizeHintForRow(0), view.sizeHintForColumn(0)) == (44, 77)
+    assert (view.sizeHintForRow(0), view.sizeHintForColumn(0)) == (round(44 * letters(view)), 77)
+    font.setPointSizeF(4)
+    view.setFont(font)
+    assert view.sizeHintForRow(0) == 44
 
 
 class TickStyle(QProxyStyle):

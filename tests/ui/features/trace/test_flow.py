@@ -60,14 +60,16 @@ def test_a_step_in_words(step: FunnelStep, words: str) -> None:
     assert step.describe() == words
 
 
-def test_numbers_of_five_figures_are_whole_in_the_funnel(theme: Theme, qtbot: QtBot) -> None:
+@pytest.mark.parametrize("letters", [1.0, 1.5], indirect=True)
+def test_stages_and_numbers_of_five_figures_are_whole_in_the_funnel(letters: float, theme: Theme, qtbot: QtBot) -> None:
     view, model = QListView(), FunnelList()
     qtbot.addWidget(view)
-    model.set_rows((replace(STEP, left=12_345, measure=Measure.TOKENS),))
+    model.set_rows((replace(STEP, stage="contextual gating", left=12_345, measure=Measure.TOKENS),))
     view.setModel(model)
     view.setItemDelegate(CellDelegate(theme, view))
-    view.resize(420, 100)
-    assert "12,345" in words_drawn(view)
+    view.resize(round(420 * letters), 100)
+    assert {"contextual gating", "12,345"} <= {*words_drawn(view)}
+    assert view.sizeHintForRow(0) >= 2 * view.fontMetrics().height()
 
 
 def test_a_stage_that_runs_or_failed_is_a_step_even_where_it_changed_nothing() -> None:
