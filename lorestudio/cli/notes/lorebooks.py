@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated, Final, Generic, TypeVar
 
 import typer
 
@@ -15,7 +15,7 @@ from lorestudio.cli.command import OutputFile, RulesOption, rules_named
 from lorestudio.cli.notes.notes import FolderArgument, change_log, notes_of
 from lorestudio.cli.notes.propose import ProposalOptions, propose_summaries
 from lorestudio.cli.options import DoItOption, SettingsOption
-from lorestudio.cli.output import FAILED, ask_first, echo, json_bytes, print_json, say, say_all
+from lorestudio.cli.output import BAD_INPUT, FAILED, ask_first, echo, json_bytes, print_json, say, say_all
 from lorestudio.cli.screen import Screen, filled, fixed, fold, table
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.json_text import spell
@@ -26,7 +26,14 @@ from lorestudio.exchange.lorebooks.formats import BY_NAME, form_called
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.files import real_path, write_atomically
 from lorestudio.studio.lorebooks.exporting import WORLD_INFO, ExportChoice, Tried, plan_export, try_book
-from lorestudio.studio.lorebooks.importing import ImportChoice, ImportPlan, Twin, plan_import, read_books
+from lorestudio.studio.lorebooks.importing import (
+    ImportChoice,
+    ImportPlan,
+    Twin,
+    check_unlinked,
+    plan_import,
+    read_books,
+)
 from lorestudio.studio.lorebooks.links import BookLink, link_to, links_of
 from lorestudio.studio.lorebooks.syncing import Gone, Prefer, SyncChoice, SyncPlan, found_link, moved_link, plan_sync
 from lorestudio.studio.notes.vault_notes import VaultNotes, find_note, read_vault_notes
@@ -105,13 +112,21 @@ class ImportOptions:
         ),
     ] = 0
 
-    def planned(self, files: Sequence[Path], vault: VaultNotes, reading: ParseRules) -> ImportPlan:
-        """What importing the files would do. Raises InputError."""
+    def planned(self, files: Sequence[Path], vault: VaultNotes, reading: ParseRules, left: _Left[Path]) -> ImportPlan:
+        """What importing the files would do, but for those that are `left`. Raises InputError."""
         choice = ImportChoice(
             self.folder, grouped=not self.flat, disabled=not self.skip_disabled, twins=self.duplicates,
             excludes=self.excludes, gates=self.gates,
         )  # fmt: skip
-        return plan_import(read_books(files, heads=self.heads, split=self.split), vault, reading, choice)
+        books, links = [], links_of(vault)
+        for file in files:
+            with left.out(file):
+                (book,) = read_books([file], heads=self.heads, split=self.split)
+                check_unlinked(book, links)
+                books.append(book)
+        if not books:
+            raise typer.Exit(BAD_INPUT)
+        return plan_import(books, vault, reading, choice)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -160,16 +175,19 @@ def import_books(
     """Make notes of the entries of lorebooks, as one step that can be undone.
 
     First it says what becomes of every entry and field. What notes have no place for is carried in properties that
-    begin with `wi_`, and comes out again when the notes become a lorebook.
+    begin with `wi_`, and comes out again when the notes become a lorebook. A file without lore keeps no other one
+    waiting; it ends with 1 then.
     """
     if summaries and given.as_json:
         raise InputError("--summaries", "not with --json: `lorestudio propose summaries --json` tells of them.")
     vault = _vault(into)
-    plan = choice.planned(files, vault, given.reading)
+    left: _Left[Path] = _Left(alone=len(files) == 1)
+    plan = choice.planned(files, vault, given.reading, left)
     _tell(plan.reports, report, as_json=given.as_json)
     if not given.as_json:
         _say_import(plan)
     if not given.allows(f"Import them into {vault.folder}?"):
+        left.end()
         return
     made = into.exists()
     with refused(lambda reason: InputError(into, reason), "the folder cannot be made ({reason})."):
@@ -186,6 +204,7 @@ def import_books(
         propose_summaries(wanted, lambda project: [one for one in project.index.entries if one.filename in plan.notes])
     else:
         say("AI selection chooses by summaries: `lorestudio propose summaries` has some proposed.")
+    left.end()
 
 
 def export_notes(
@@ -271,14 +290,15 @@ def sync_books(
         which = f"the book “{book}”" if book else "a lorebook"
         raise InputError(vault, f"the vault is not linked to {which}. Import or export one first.")
     choice = SyncChoice(prefer, _decided(decide or ()), gone, new)
-    reading, plans, left = given.reading, [], _Left(alone=len(links) == 1)
+    left: _Left[BookLink] = _Left(alone=len(links) == 1)
+    reading, plans = given.reading, []
     for link in links:
         with left.out(link):
             plans.append(plan_sync(link, read, reading, choice, path))
-    if not left.links:
+    if not left.items:
         _check_decided(choice.decided, plans)
     if given.as_json:
-        print_json([*map(_sync_json, plans), *({"book": link.book, "file": link.file} for link in left.links)], 1)
+        print_json([*map(_sync_json, plans), *({"book": link.book, "file": link.file} for link in left.items)], 1)
     else:
         for plan in plans:
             _say_sync(plan)
@@ -294,26 +314,33 @@ def sync_books(
             say(f"{plan.changes.title}: done.{kept} `lorestudio undo` takes both sides back.")
             say_all(plan.remarks)
     say_all(log.problems)
-    if left.links or any(not item.settled for plan in plans for item in plan.items):
-        raise typer.Exit(FAILED)
+    left.end(also=any(not item.settled for plan in plans for item in plan.items))
+
+
+_Book = TypeVar("_Book")
 
 
 @dataclass(frozen=True, slots=True)
-class _Left:
-    """The books that were not brought together with their notes; what stops one that is `alone` ends the command."""
+class _Left(Generic[_Book]):
+    """The books that cannot be taken along; what stops one that is `alone` ends the command."""
 
     alone: bool
-    links: list[BookLink] = field(default_factory=list)
+    items: list[_Book] = field(default_factory=list)
+
+    def end(self, *, also: bool = False) -> None:
+        """End with 1 where one is left out, or something else is left open."""
+        if self.items or also:
+            raise typer.Exit(FAILED)
 
     @contextmanager
-    def out(self, link: BookLink) -> Iterator[None]:
+    def out(self, book: _Book) -> Iterator[None]:
         """Say what stops a book, and go on with the others."""
         try:
             yield
         except (InputError, VaultError) as error:
             if self.alone:
                 raise
-            self.links.append(link)
+            self.items.append(book)
             say(str(error))
 
 
@@ -416,7 +443,8 @@ def _tell(reports: Sequence[LoreReport], file: Path | None, tried: Tried | None 
 def print_report(report: LoreReport) -> None:
     """The fates of fields, the worst first, and what is left out."""
     going = sum(not entry.left_out for entry in report.entries)
-    echo(f"{report.source} → {report.target}: {plural(going, '# entry|# entries')}")
+    book = f"{report.book}: " if report.book else ""
+    echo(f"{book}{report.source} → {report.target}: {plural(going, '# entry|# entries')}")
     rows = [(one.fate.value, one.field, f"{one.entries:,}", one.how) for one in report.counts() if not _is_plain(one)]
     exact = sum(1 for one in report.counts() if _is_plain(one))
     if rows:
@@ -424,7 +452,8 @@ def print_report(report: LoreReport) -> None:
         Screen().print(filled(shown, rows))
     echo(f"{plural(exact, '# field is|# fields are')} exact." if exact else "No field says anything.")
     for entry in _first(left_out := [entry for entry in report.entries if entry.left_out]):
-        echo(f"left out: {entry.title}: {entry.left_out}")
+        named = entry.left_out.startswith(f"“{entry.title}”")
+        echo(f"left out: {entry.left_out if named else f'{entry.title}: {entry.left_out}'}")
     if len(left_out) > _SHOWN:
         echo(f"… and {len(left_out) - _SHOWN:,} more; --report has them all.")
 

@@ -64,12 +64,16 @@ class FateCount(Struct, frozen=True):
 
 
 class LoreReport(Struct, frozen=True):
-    """The way of a book. `source` and `target` are what people call its forms; `remarks` are about the whole book."""
+    """The way of a book. `source` and `target` are what people call its forms; `remarks` are about the whole book.
+
+    `book` is its name where several go the same way.
+    """
 
     source: str
     target: str
     entries: tuple[EntryFate, ...] = ()
     remarks: tuple[str, ...] = ()
+    book: str = ""
 
     def counts(self) -> tuple[FateCount, ...]:
         """Each field with each of its fates, the worst fates first, then by how many entries, then by name.
@@ -90,8 +94,11 @@ class LoreReport(Struct, frozen=True):
         return any(said.fate is Fidelity.LOST for entry in self.entries for said in entry.fields)
 
     def as_json(self) -> dict[str, Json]:
-        """The report for `--report` and `--json`: `from`, `to`, `remarks`, `counts`, `entries`."""
+        """The report for `--report` and `--json`: `book` where it has a name, `from`, `to`, `remarks`, `counts`,
+        `entries`.
+        """
         return {
+            **({"book": self.book} if self.book else {}),
             "from": self.source,
             "to": self.target,
             "remarks": list(self.remarks),

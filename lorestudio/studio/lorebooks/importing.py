@@ -127,6 +127,15 @@ def read_books(paths: Sequence[Path], *, heads: bool = False, split: int = 0) ->
     return tuple(read)
 
 
+def check_unlinked(book: BookFileRead, links: Sequence[BookLink]) -> None:
+    """Raises InputError for a book that the vault of these links is linked to already."""
+    if (link := link_to(links, book.path)) is not None:
+        raise InputError(
+            book.path,
+            f"the vault is linked to this book already ({link.place}). `lorestudio sync` brings both together.",
+        )
+
+
 def plan_import(
     books: Sequence[BookFileRead],
     vault: VaultNotes,
@@ -140,11 +149,7 @@ def plan_import(
     """
     links = links_of(vault)
     for book in books:
-        if (link := link_to(links, book.path)) is not None:
-            raise InputError(
-                book.path,
-                f"the vault is linked to this book already ({link.place}). `lorestudio sync` brings both together.",
-            )
+        check_unlinked(book, links)
     steps = sum(len(book.lore.entries) for book in books)
     making = _Making(vault, rules, choice, {link.book for link in links})
     found: list[ImportedEntry] = []
@@ -157,7 +162,7 @@ def plan_import(
                 on_progress(len(found) + len(done), steps)
         found += done
         notes = LoreReport("World Info", "notes", tuple(one.fate for one in done), making.remarks(done))
-        reports.append(book.lore.report.then(notes))
+        reports.append(replace(book.lore.report.then(notes), book=book.lore.name))
     made = sum(one.filename != "" for one in found)
     names = ", ".join(book.lore.name for book in books)
     if not made:

@@ -41,8 +41,10 @@ def test_a_book_goes_in_and_comes_out_as_it_was(lorestudio: Run, book: Path, tmp
     assert fields == {"sticky": "carried", "key": "exact", "comment": "exact", "content": "exact"}
     again = lorestudio("import", book, "--into", place, "--yes")
     assert (again.exit_code, "lorestudio sync" in again.stderr) == (2, True)
+    (place / "Not.md").write_text("---\ntags: [lorebook, lorebook-never]\n---\nNo.\n", encoding="utf-8")
     out = lorestudio("export", place, "--to", tmp_path / "out.json", "--yes")
     assert out.exit_code == 0, out.stderr
+    assert "\nleft out: “Not.md” has the tag “lorebook-never”" in out.stdout
     entries = json.loads(book.read_bytes())["entries"]
     assert json.loads((tmp_path / "out.json").read_bytes()) == {"entries": {"0": entries["0"]}}
 
@@ -86,6 +88,26 @@ def test_a_folder_of_lorebooks_is_told_for_what_it_is(lorestudio: Run, book: Pat
     (worlds / "below" / "E.json").unlink()
     nothing = lorestudio("import", worlds / "below", "--into", tmp_path / "v", "--yes")
     assert "Give a folder or an archive of notes." in nothing.stderr
+
+
+def test_a_file_without_lore_keeps_no_other_one_waiting(
+    lorestudio: Run, book: Path, chat: Path, tmp_path: Path
+) -> None:
+    place, other = tmp_path / "v", tmp_path / "Card.json"
+    card = {"spec": "chara_card_v2", "spec_version": "2.0", "data": {"name": "Wren", "description": "A bird."}}
+    other.write_text(json.dumps(card), encoding="utf-8")
+    done = lorestudio("import", other, book, chat, "--into", place, "--yes")
+    assert done.exit_code == 1
+    assert f"{other}: " in done.stderr
+    assert f"{chat}: this is a chat, and no lorebook." in done.stderr
+    assert (place / "Sea/Bell.md").is_file()
+    assert done.stdout.startswith("Sea: World Info → notes: ")
+    third = Path(copy(book, tmp_path / "Third.json"))
+    again = lorestudio("import", book, third, "--into", place, "--dry-run", "--json", "--duplicates", "keep-both")
+    assert (again.exit_code, "linked to this book already" in again.stderr) == (1, True)
+    assert json.loads(again.stdout)["book"] == "Third"
+    nothing = lorestudio("import", other, chat, "--into", place)
+    assert (nothing.exit_code, nothing.stdout) == (2, "")
 
 
 def test_a_model_proposes_summaries_of_the_new_notes_and_of_no_others(

@@ -39,12 +39,10 @@ def test_a_lorebooks_entries_are_searched(lorestudio: Run, tmp_path: Path) -> No
     assert lorestudio("search", book, "water").exit_code == 1
     for command, *more in (["order"], ["links", "Lamp"], ["rename", "Lamp", "Oil"], ["sync"], ["entries"]):
         refused = lorestudio(command, book, *more)
-        assert (refused.exit_code, refused.stderr) == (
-            2,
-            (
-                f"lorestudio: {book}: this is a lorebook, and no vault of notes. "
-                "Bring its lore into a vault: “lorestudio import FILE --into VAULT”.\n"
-            ),
+        assert refused.exit_code == 2
+        assert refused.stderr == (
+            f"lorestudio: {book}: this is a lorebook, and no vault of notes. "
+            "Bring its lore into a vault: “lorestudio import FILE --into VAULT”.\n"
         )
 
 
