@@ -412,7 +412,7 @@ def _about_entries(raws: Sequence[Raw], entries: Sequence[BookEntry]) -> Iterato
         member
         for raw in raws
         for member, value in raw.items()
-        if member not in known and value not in (None, "", [], {})
+        if member not in known and value not in (None, "", [], {}) and not member.startswith(f"extensions.{OWN}")
     )
     for raw in raws:
         others = raw.get("extensions")

@@ -73,7 +73,7 @@ def test_the_book_in_a_card() -> None:
         "id": 3, "keys": ["a"], "secondary_keys": ["b"], "name": "N", "content": "x", "enabled": True,
         "use_regex": True, "insertion_order": 3, "extensions": {
             "vectorized": True, "prevent_recursion": True, "group_weight": 7, "match_scenario": True,
-            "display_index": 2, "other": 1,
+            "display_index": 2, "other": 1, "lorestudio": {"deeplore": {}}, "lorestudio_kept": {},
         },
     }  # fmt: skip
     card = {"spec": "chara_card_v2", "data": {"name": "S", "character_book": {"token_budget": 9, "entries": [entry]}}}
@@ -86,6 +86,7 @@ def test_the_book_in_a_card() -> None:
     told = " ".join(book.remarks)
     assert "token_budget" in told
     assert "“extensions.other”" in told
+    assert "lorestudio" not in told
     assert "use_regex" not in told
 
 
