@@ -136,6 +136,11 @@ class BookEntry(Struct, frozen=True):
         """The inclusion groups, as SillyTavern takes them apart."""
         return tuple(name for name in _GROUP_PARTS.split(self.group) if name)
 
+    @property
+    def looks_nowhere(self) -> bool:
+        """Whether no text is searched for its keys: a scan depth of its own leaves nothing."""
+        return self.scan_depth is not None and self.scan_depth <= 0
+
 
 def of_1_12(entry: BookEntry) -> BookEntry:
     """The entry with the fields that SillyTavern 1.12.6 knows (rules: sillytavern 5.6 "Version 1.18")."""

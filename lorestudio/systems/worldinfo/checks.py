@@ -122,8 +122,8 @@ def _waking(each: Listed, settings: WorldInfoSettings) -> Iterator[Hit]:
             yield Hit("W53", f"{told} and is not found by recursion, so it never comes in.", "delayUntilRecursion")
         elif settings.max_recursion_steps == 1:
             yield Hit("W53", f"{told}, and one scan is all there is (“Most scans”).", "delayUntilRecursion")
-    if entry.scan_depth is not None and entry.scan_depth <= 0 and any(entry.keys) and not _needs_no_key(entry):
-        told = f"“{title}” has the scan depth {number_text(entry.scan_depth)}: nothing is searched for its keys."
+    if entry.looks_nowhere and any(entry.keys) and not _needs_no_key(entry):
+        told = f"“{title}” has the scan depth {number_text(entry.scan_depth or 0)}: nothing is searched for its keys."
         yield Hit("W54", told, "scanDepth")
 
 

@@ -211,7 +211,7 @@ def _is_special(entry: BookEntry) -> bool:
     """Whether something else than plain keys decides about the entry, or may refuse it."""
     refusable = (
         entry.disabled, entry.triggers, entry.characters, entry.tags, entry.delay is not None,
-        entry.recursion_level is not None, entry.exclude_recursion, entry.never_activates,
+        entry.recursion_level is not None, entry.exclude_recursion, entry.never_activates, entry.looks_nowhere,
     )  # fmt: skip
     return any(refusable) or entry.constant or entry.activates or not all(map(is_searched, entry.keys))
 

@@ -27,6 +27,7 @@ _OBJECTIONS: Final[Mapping[str, tuple[str, ...]]] = {
     "wi_delay": ("wi_delay",),
     "wi_only_recursion": ("wi_delay_until_recursion",),
     "wi_no_recursion": ("wi_exclude_recursion", "excludeRecursion"),
+    "wi_no_depth": ("wi_scan_depth", "scanDepth"),
     "wi_secondary": ("wi_secondary", "wi_logic"),
     **dict.fromkeys(("wi_group_active", "wi_group_lost", "wi_group_score", "wi_group_sticky"), ("wi_group",)),
 }
@@ -37,7 +38,7 @@ _WORDS: Final = {
     "triggers": "the kinds of reply", "characterFilter.names": "the characters", "cooldown": "the cooldown",
     "characterFilter.tags": "the character tags", "delay": "the delay", "delayUntilRecursion": "“from level”",
     "excludeRecursion": "“not by recursion”", _SECONDARY: "the secondary keys", "selectiveLogic": "the logic",
-    "group": "the group",
+    "group": "the group", "scanDepth": "the scan depth",
 }  # fmt: skip
 """What an entry's fields are called where they are edited."""
 
@@ -111,5 +112,9 @@ def _order(entry: Entry, *, in_book: bool) -> float:
 
 
 def _says(note: Entry, name: str) -> bool:
-    own = {"cooldown": note.cooldown is not None, "excludeRecursion": note.exclude_recursion}
+    own = {
+        "cooldown": note.cooldown is not None,
+        "excludeRecursion": note.exclude_recursion,
+        "scanDepth": note.scan_depth is not None,
+    }
     return own.get(name, name in note.system_fields)

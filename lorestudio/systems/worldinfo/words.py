@@ -80,6 +80,9 @@ _REASONS: Final = (
     Reason("wi_no_recursion", NEUTRAL, "Not by recursion", "No key of it is in the messages, and the texts of other "
            "entries do not bring it in.",
            brief="No key in the chat; not by recursion"),
+    Reason("wi_no_depth", WARNING, "Not searched",
+           "Nothing is searched for its keys: its own scan depth leaves no message and no text of another entry.",
+           "Write a scan depth from 1 on, or leave it empty so that the general one counts."),
     Reason("wi_no_key", NEUTRAL, "No key found",
            "None of its keys was found in the last {messages:# message|# messages} or in the texts of active entries.",
            "Add a key that the chat uses, or raise “Scan depth”.", details=("messages",),

@@ -499,6 +499,7 @@ BOOK_ENTRIES: dict[str, tuple[dict[str, Any], str, str]] = {
     "group": ({"group": "light", "groupWeight": 1}, "wi_group_active", "Give “It” priority in its group"),
     "group too": ({"group": "light", "groupWeight": 1}, "wi_group_active", "Take the group from “It”"),
     "level": ({"delayUntilRecursion": 1}, "wi_only_recursion", "Take “from level” from “It”"),
+    "depth": ({"scanDepth": 0, "excludeRecursion": True}, "wi_no_depth", "Take the scan depth from “It”"),
     "order": ({"order": 1, "content": "flame " * 60}, "wi_over_budget", "Raise the order of “It” to 101"),
 }  # fmt: skip
 
