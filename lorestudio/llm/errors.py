@@ -266,7 +266,11 @@ _CONNECTION = _words(
     r"\bCORS\b", "ECONN(?:REFUSED|RESET)", "fetch failed", "failed to fetch", r"\bnetwork\b", "connection refused"
 )
 _MODEL = _words(
-    r"model\b.{0,80}?(?:not found|does(?: not|n't) exist)", "model_not_found", r"no such model\b", r"unknown model\b"
+    r"model\b.{0,80}?(?:not found|does(?: not|n't) exist)",
+    "model_not_found",
+    r"no such model\b",
+    r"unknown model\b",
+    "no endpoints found",
 )
 _RATE = _words(r"rate[ _-]?limit", "too many requests")
 _JSON = _words(r"\bJSON\b", "unexpected token")

@@ -31,6 +31,7 @@ from lorestudio.llm.errors import KEPT_LENGTH, SHOWN_LENGTH, ErrorKind, LlmError
         ("network error 404", None, "", ErrorKind.CONNECTION),
         ("no such page", 404, "", ErrorKind.NOT_FOUND),
         ("model 'x' not found", 404, "", ErrorKind.MODEL_UNKNOWN),
+        ("No endpoints found for x/small.", 404, "", ErrorKind.MODEL_UNKNOWN),
         ("The model `x` does not exist", None, "", ErrorKind.MODEL_UNKNOWN),
         ("", 429, "", ErrorKind.RATE_LIMITED),
         ("Rate limit, JSON follows", None, "", ErrorKind.RATE_LIMITED),

@@ -175,6 +175,7 @@ REFUSALS: dict[str, tuple[Behaviour, ErrorKind, int | None, str]] = {
         "longer than the model's context",
     ),
     "error with status 200": (reply(error("Provider returned error", code=429)), ErrorKind.RATE_LIMITED, 429, "Wait"),
+    "no such model with status 200": (reply(error("Not here", code=404)), ErrorKind.MODEL_UNKNOWN, 404, "model's name"),
     "web page": (reply(HTML, content_type="text/html; charset=utf-8"), ErrorKind.INVALID_ANSWER, None, "URL"),
     "web page in disguise": (reply(HTML), ErrorKind.INVALID_ANSWER, None, "URL"),
     "text": (reply("pong", content_type="text/plain"), ErrorKind.INVALID_ANSWER, None, "URL"),

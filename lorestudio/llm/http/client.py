@@ -234,7 +234,10 @@ class HttpChatClient:
         """Raise LlmError for an error that a provider reports in a body or an event of its own."""
         problem = read_problem(body)
         if problem:
-            raise failed(*problem, who=self.who)
+            error = failed(*problem, who=self.who)
+            if error.kind is ErrorKind.NOT_FOUND:  # the address has answered: what is not there is the model
+                error = LlmError(ErrorKind.MODEL_UNKNOWN, error.message, status=error.status, who=self.who)
+            raise error
 
     def reply(self, answer: ReadAnswer, exchange: _Exchange, habits: Habits, raw: str) -> ChatReply:
         """The reply with its notes."""
