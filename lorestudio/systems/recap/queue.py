@@ -7,6 +7,7 @@ A change makes a new state; whoever works on it writes each one to the disk befo
 from __future__ import annotations
 
 import json
+import math
 import os
 import re
 from collections import Counter
@@ -321,13 +322,18 @@ class FailureAction(Struct, frozen=True):
     error: str = ""
 
 
-def after_failure(error: str, retries: int, max_retries: int, *, permanent: bool = False) -> FailureAction:
-    """What to do about a failure with this text. `permanent`: trying again cannot help."""
+def after_failure(
+    error: str, retries: int, max_retries: int, *, permanent: bool = False, asked_s: float = 0
+) -> FailureAction:
+    """What to do about a failure with this text. `permanent`: trying again cannot help.
+
+    `asked_s` is the pause that a provider asked for; it is kept up to `LONGEST_DELAY_S`.
+    """
     if _CANCELLED.search(error):
         return FailureAction("stop")
     if permanent or _REFUSED.search(error) or 0 < max_retries <= retries:
         return FailureAction("fail")
-    number, delay = retries + 1, retry_delay(retries + 1)
+    number, delay = retries + 1, min(max(retry_delay(retries + 1), math.ceil(asked_s)), LONGEST_DELAY_S)
     of = f"/{max_retries}" if max_retries > 0 else ""
     return FailureAction("retry", number, delay, f"Retry {number}{of} after {delay}s: {error}")
 

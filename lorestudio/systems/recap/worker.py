@@ -317,7 +317,8 @@ class Worker(Struct, eq=False):
             return False
         hopeless = isinstance(error, _MISTAKES) or (isinstance(error, LlmError) and error.kind in _HOPELESS)
         text = str(error) or type(error).__name__
-        action = after_failure(text, operation.retries, self.max_retries, permanent=hopeless)
+        pause = (error.retry_after_s if isinstance(error, LlmError) else None) or 0
+        action = after_failure(text, operation.retries, self.max_retries, permanent=hopeless, asked_s=pause)
         if action.action != "retry":
             outcome = "cancelled" if action.action == "stop" else "failed"
             stored = await self.performer.failed(operation, text) if outcome == "failed" else StoredAnswer()

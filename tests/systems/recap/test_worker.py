@@ -89,6 +89,13 @@ def test_failures_are_tried_again_after_growing_pauses():
     assert worker.state.operations == ()
 
 
+@pytest.mark.parametrize(("asked_s", "waited_s"), [(45, 45), (3, 10), (9000, 300)])
+def test_a_pause_that_a_provider_asks_for_is_kept(asked_s, waited_s):
+    sleeps = Sleeps()
+    run(made(Performer(failing(LlmError(ErrorKind.RATE_LIMITED, retry_after_s=asked_s))), sleep=sleeps), "recap")
+    assert sleeps.seconds == [waited_s]
+
+
 def test_after_the_last_attempt_an_operation_fails_and_its_dependants_go_on():
     async def ask(operation):
         if operation.type == "recap":
