@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -255,6 +256,13 @@ def plan_delete(vaults: Sequence[VaultNotes], paths: Sequence[Path]) -> Planned:
     titles = [vault.index.notes[filename].names.title for vault, filename in (home_of(vaults, path) for path in chosen)]
     what = titles[0] if len(titles) == 1 else f"{len(titles)} notes"
     return Planned(ChangeSet(f"Delete {what}", tuple(changes)), tuple(remarks))
+
+
+def remove_empty(folder: Path) -> None:
+    """Remove a folder that notes were moved out of, and those below it, as far as nothing lies in them."""
+    for place, _folders, _files in os.walk(folder, topdown=False):
+        with suppress(OSError):  # what lies there stays, and so does the folder
+            Path(place).rmdir()
 
 
 def _titled(vaults: Sequence[VaultNotes], title: str) -> str | None:

@@ -363,10 +363,10 @@ def plan_rename(vaults: Sequence[VaultNotes], path: Path, wanted: NewName) -> Pl
     return _plan(vaults, vault, [change], title)
 
 
-def plan_move(vaults: Sequence[VaultNotes], paths: Sequence[Path], folder: str) -> Planned:
+def plan_move(vaults: Sequence[VaultNotes], paths: Sequence[Path], folder: str, within: str = "") -> Planned:
     """Move notes into a folder of their vault, "" for the vault itself; those that are there already stay.
 
-    Raises InputError where a name is taken there, and VaultError where a file cannot be read.
+    Those that lie `within` a folder keep the folders that they have below it. Raises InputError where a name is taken there, and VaultError where a file cannot be read.
     """
     if not paths:
         raise InputError("notes", "no note is chosen.")
@@ -377,7 +377,8 @@ def plan_move(vaults: Sequence[VaultNotes], paths: Sequence[Path], folder: str) 
         home, filename = home_of(vaults, path)
         if home is not vault:
             raise InputError(path, "notes of several vaults cannot be moved in one step. Choose those of one vault.")
-        change = _change(vault, filename, NewName(folder=folder))
+        below = dirname(filename).removeprefix(within).strip("/") if within else ""
+        change = _change(vault, filename, NewName(folder="/".join(filter(None, (folder, below)))))
         if change.after != change.before:
             changes[filename] = change
     if not changes:
@@ -391,6 +392,24 @@ def plan_move(vaults: Sequence[VaultNotes], paths: Sequence[Path], folder: str) 
     where = folder or "the vault's own folder"
     what = next(iter(changes.values())).before.title if len(changes) == 1 else f"{len(changes)} notes"
     return _plan(vaults, vault, list(changes.values()), f"Move {what} to {where}")
+
+
+def plan_move_folder(vaults: Sequence[VaultNotes], home: Path, folder: str, to: str) -> Planned:
+    """Give a folder of the vault at `home` another path, with all notes in it and below it; the rest in it stays.
+
+    Raises InputError where it cannot have that path, and VaultError where a file cannot be read.
+    """
+    vault = next(each for each in vaults if each.folder == home)
+    to = checked_folder(to, home)
+    if to == folder or to.startswith(f"{folder}/"):
+        raise InputError(to, "the folder is there already, or would lie in itself. Give another path.")
+    notes = [vault.path(name) for name in vault.index.notes if name.startswith(f"{folder}/")]
+    planned = plan_move(vaults, notes, to, folder)
+    unread = (note.filename for note in vault.left_out)
+    stays = [name for name in (*attachments(home), *unread) if name.startswith(f"{folder}/")]
+    told = (f"What is no note stays in {folder}: {listed(stays)}.",) if stays else ()
+    title = f"Move the folder {folder} to {to or 'the vault itself'}"
+    return replace(planned, changes=replace(planned.changes, title=title), remarks=(*planned.remarks, *told))
 
 
 def _change(vault: VaultNotes, filename: str, wanted: NewName) -> _NameChange:

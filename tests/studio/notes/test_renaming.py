@@ -7,7 +7,7 @@ import pytest
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.notes.changes.change_set import changed_references
 from lorestudio.studio.notes.changes.log import ChangeLog
-from lorestudio.studio.notes.renaming import NewName, OldKey, plan_move, plan_rename
+from lorestudio.studio.notes.renaming import NewName, OldKey, plan_move, plan_move_folder, plan_rename
 from lorestudio.studio.notes.vault_notes import VaultNotes
 from lorestudio.vault.files import VaultError
 from tests.studio.note_worlds import applied, contents, write_vault
@@ -241,6 +241,24 @@ def test_moving_several_keeps_the_links_between_them(tmp_path: Path) -> None:
     assert applied(planned, vault) == {
         "d/A.md": "[x](B.md) [[d/B]] [y](../C.md)", "d/B.md": "[x](A.md)", "C.md": "[x](d/A.md)", "d/D.md": "",
     }  # fmt: skip
+
+
+def test_a_folder_moves_with_the_folders_in_it_and_the_links_follow(tmp_path: Path) -> None:
+    notes = {"a/A.md": "[x](b/B.md) [y](../C.md)", "a/b/B.md": "[[a/A]]", "ab/D.md": "", "C.md": "[x](a/b/B.md) [[B]]"}
+    vault = write_vault(tmp_path / "vault", notes)
+    vault.path("a/b/map.png").write_bytes(b"x")
+    vault = write_vault(tmp_path / "vault", {})
+    planned = plan_move_folder([vault], vault.folder, "a", "old/c")
+    assert (planned.changes.title, planned.remarks) == (
+        "Move the folder a to old/c", ("What is no note stays in a: a/b/map.png.",)
+    )  # fmt: skip
+    assert applied(planned, vault) == {
+        "old/c/A.md": "[x](b/B.md) [y](../../C.md)", "old/c/b/B.md": "[[old/c/A]]", "ab/D.md": "",
+        "C.md": "[x](old/c/b/B.md) [[B]]", "a/b/map.png": "x",
+    }  # fmt: skip
+    for place in ("a", "a/b/c", ".."):
+        with pytest.raises(InputError):
+            plan_move_folder([vault], vault.folder, "a", place)
 
 
 @pytest.mark.parametrize("plan", [

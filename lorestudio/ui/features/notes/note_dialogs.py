@@ -5,7 +5,7 @@ Deleted ones are put back, or go for good. Entries come with keys and why; what 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 from operator import attrgetter
@@ -20,7 +20,7 @@ from lorestudio.domain.texts import reading_order
 from lorestudio.studio.notes.changes.change_set import NameTakenError, changed_references, shown_name
 from lorestudio.studio.notes.making_entries import NoteGroup, PlainNote, candidates, groups, plain_notes, plan_entries
 from lorestudio.studio.notes.note_files import Template, plan_new, templates, usual_template
-from lorestudio.studio.notes.renaming import NewName, OldKey, plan_move, plan_rename
+from lorestudio.studio.notes.renaming import NewName, OldKey, plan_rename
 from lorestudio.studio.notes.trash import Trashed
 from lorestudio.studio.notes.vault_notes import Planned, VaultNotes
 from lorestudio.studio.project.project import Project
@@ -225,14 +225,21 @@ class RenameDialog(PlanDialog):
 
 
 class MoveDialog(PlanDialog):
-    """Another folder for some notes, with everything that follows them."""
+    """Another folder for some notes, or another path for a folder, with everything that follows."""
 
     def __init__(
-        self, theme: Theme, work: NoteWork, paths: Sequence[Path], folders: Sequence[str], folder: str, parent: QWidget
+        self,
+        theme: Theme,
+        work: NoteWork,
+        what: str,
+        plan_to: Callable[[str], Plan],
+        folders: Sequence[str],
+        folder: str,
+        parent: QWidget,
     ) -> None:
-        notes = count(len(paths), "note", "notes")
-        super().__init__(theme, work, tr("Move {notes}", notes=notes), tr("Move"), parent, (720, 300))
-        self._paths, self._start = tuple(paths), folder
+        """`plan_to` makes the plan for a path; `folder` is the one of now."""
+        super().__init__(theme, work, tr("Move {what}", what=what), tr("Move"), parent, (720, 300))
+        self._plan_to = plan_to
         self.folder = FolderField(folders, folder, self)
         self.folder.selectAll()
         self.add_field(tr("To folder"), self.folder, tr("Folder"))
@@ -241,8 +248,7 @@ class MoveDialog(PlanDialog):
 
     def plan(self) -> Plan | None:
         """Move the notes and rewrite the links that name their paths."""
-        folder, paths = self.folder.text(), self._paths
-        return lambda vaults: plan_move(vaults, paths, folder)
+        return self._plan_to(self.folder.text())
 
     def nothing_yet(self) -> str:
         """Asks for the folder."""

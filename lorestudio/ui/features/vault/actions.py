@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeySequence
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QDialog, QWidget
 
-from lorestudio.domain.entry import Entry, LeftOutNote, NoteProblem
+from lorestudio.domain.entry import Entry, LeftOutNote, NoteProblem, VaultIndex
 from lorestudio.domain.records import replace
 from lorestudio.domain.texts import reading_order, shorten
 from lorestudio.exchange.problems import InputError
@@ -30,8 +30,8 @@ from lorestudio.studio.notes.batch_edit import (
 )
 from lorestudio.studio.notes.book_entries import plan_copies, plan_new_entry, plan_removal, plan_switch, plan_title
 from lorestudio.studio.notes.changes.change_set import ChangedMeanwhileError
-from lorestudio.studio.notes.note_files import plan_delete, plan_duplicate
-from lorestudio.studio.notes.renaming import NewName, plan_move, plan_rename, says_title
+from lorestudio.studio.notes.note_files import plan_delete, plan_duplicate, remove_empty
+from lorestudio.studio.notes.renaming import NewName, plan_move, plan_move_folder, plan_rename, says_title
 from lorestudio.studio.notes.search import plan_repairs
 from lorestudio.studio.notes.usage import usage_csv, usage_rows
 from lorestudio.studio.notes.vault_notes import Planned, VaultNotes, alias_key, read_aliases
@@ -43,7 +43,7 @@ from lorestudio.ui.features.vault.table import Note, note_folder, note_kind, not
 from lorestudio.ui.shell.actions import Action, Where, about
 from lorestudio.ui.shell.feature import Context, Feature, late_pane
 from lorestudio.ui.shell.words import Notice, Tone, count, tr
-from lorestudio.ui.state.note_changes import Done, NoteWork, paths_of, what_was_done
+from lorestudio.ui.state.note_changes import Done, NoteWork, Plan, paths_of, what_was_done
 from lorestudio.ui.state.session import Session
 from lorestudio.ui.widgets import dialogs
 from lorestudio.ui.widgets.picker import Choice, Picker
@@ -373,8 +373,11 @@ class VaultFeature(Feature):
         self._carry_out(plan_copies, plan_duplicate)
 
     def rename(self) -> None:
-        """Ask for another title of the note that is looked at: in the tree itself where the keyboard is there."""
-        if self.pane.edit_title():
+        """Ask for another title of the note that is looked at: in the tree itself where the keyboard is there.
+
+        A folder that is chosen there gets another path.
+        """
+        if self.pane.edit_title() or self._move_folder():
             return
         notes = self.targets
         session, selection = self.context.session, self.context.selection
@@ -397,14 +400,39 @@ class VaultFeature(Feature):
 
     def move(self) -> None:
         """Ask for another folder."""
+        notes, paths = self.targets, self._paths()
+        if paths and not self._move_folder():
+            what = count(len(paths), "note", "notes")
+            self._ask_folder(notes[0], what, lambda to: lambda vaults: plan_move(vaults, paths, to))
+
+    def _move_folder(self) -> bool:
+        """Ask for another path of the folder that is chosen in the tree; False where none is."""
+        project, place, notes = self.context.session.project, self.pane.chosen_folder, self.targets
+        home = project.folders.get(notes[0].vault) if project is not None and notes else None
+        if place is None or home is None or not self.work.ready:
+            return False
+        folder, jobs = place[1], self.context.session.jobs
+        dialog = self._ask_folder(
+            notes[0],
+            tr("the folder {folder}", folder=folder),
+            lambda to: lambda vaults: plan_move_folder(vaults, home, folder, to),
+            folder,
+        )
+        title = tr("Looking what is left in {folder}", folder=folder)
+        dialog.accepted.connect(lambda: jobs.start(title, lambda _report: remove_empty(home / folder)))
+        return True
+
+    def _ask_folder(self, note: Note, what: str, plan_to: Callable[[str], Plan], folder: str = "") -> QDialog:
         from lorestudio.ui.features.notes.note_dialogs import MoveDialog, folders_of
 
-        notes, project = self.targets, self.context.session.project
-        paths = self._paths()
-        if paths and project is not None:
-            folder = notes[0].filename.rpartition("/")[0]
-            folders = folders_of(project.index, notes[0].vault)
-            MoveDialog(self.context.theme, self.work, paths, folders, folder, self.context.window).open()
+        project = self.context.session.project
+        index = project.index if project is not None else VaultIndex()
+        folder = folder or note.filename.rpartition("/")[0]
+        dialog = MoveDialog(
+            self.context.theme, self.work, what, plan_to, folders_of(index, note.vault), folder, self.context.window
+        )
+        dialog.open()
+        return dialog
 
     def batch(self) -> None:
         """Open the dialog that changes one property."""

@@ -250,6 +250,13 @@ class VaultPane(Pane):
         note = self._selection.note_of(self._session)
         return (note.vault, note.filename.rpartition("/")[0]) if note is not None else ("", "")
 
+    @property
+    def chosen_folder(self) -> tuple[str, str] | None:
+        """The vault ("" where there is only one) and path of the folder that alone is selected, None for all else."""
+        rows = self.tree.selectionModel().selectedIndexes() if self.view is self.tree else []
+        place = self.model.node(rows[0]).place if len(rows) == 1 else None
+        return place if place is not None and place[1] else None
+
     def _selected_in(self, view: QAbstractItemView) -> list[Note]:
         if view is self.table:
             rows = self.table.selected_places()

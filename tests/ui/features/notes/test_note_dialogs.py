@@ -14,7 +14,7 @@ from lorestudio.domain.chat import Chat, Message
 from lorestudio.domain.entry import Entry, LeftOutNote, NoteProblem, VaultIndex
 from lorestudio.domain.records import replace
 from lorestudio.studio.notes.note_files import plan_delete
-from lorestudio.studio.notes.renaming import OldKey
+from lorestudio.studio.notes.renaming import OldKey, plan_move
 from lorestudio.studio.project.project import open_project
 from lorestudio.ui.features.notes.note_dialogs import (
     EntriesDialog,
@@ -285,7 +285,8 @@ def test_where_no_key_is_the_title_nothing_is_asked_of_it(desk, theme, parent) -
 
 def test_notes_are_moved_to_a_folder(desk, theme, parent) -> None:
     paths = [desk.folder / "Skarn.md", desk.folder / "Bell.md"]
-    dialog = MoveDialog(theme, desk.work, paths, ["places"], "here", parent)
+    to = lambda folder: lambda vaults: plan_move(vaults, paths, folder)  # noqa: E731
+    dialog = MoveDialog(theme, desk.work, "2 notes", to, ["places"], "here", parent)
     dialog.show()
     desk.settle()
     assert dialog.windowTitle() == "Move 2 notes"
@@ -307,7 +308,8 @@ def test_notes_are_moved_to_a_folder(desk, theme, parent) -> None:
 def test_the_plan_shows_the_canvas_that_follows_a_moved_note(desk, theme, parent) -> None:
     board = desk.folder / "Plot.canvas"
     board.write_text('{"nodes":[{"id":"1","type":"file","file":"Skarn.md"}]}', encoding="utf-8")
-    dialog = MoveDialog(theme, desk.work, [desk.folder / "Skarn.md"], ["beasts"], "", parent)
+    to = lambda folder: lambda vaults: plan_move(vaults, [desk.folder / "Skarn.md"], folder)  # noqa: E731
+    dialog = MoveDialog(theme, desk.work, "1 note", to, ["beasts"], "", parent)
     dialog.show()
     dialog.folder.setText("beasts")
     seen(dialog, desk)

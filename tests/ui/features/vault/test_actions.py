@@ -261,6 +261,29 @@ def test_notes_are_moved_to_another_folder_and_stay_selected(window, vault) -> N
     dialog_of().reject()
 
 
+@pytest.mark.parametrize("name", ["note.rename", "note.move"])
+def test_a_folder_that_is_chosen_is_moved_with_all_notes_in_it(window, vault, name: str) -> None:
+    (vault / "items" / "plain.md").write_text("No entry.\n", encoding="utf-8")
+    choose(window, "items/Crown.md")
+    window.show_pane("vault")
+    tree = window.vault.tree
+    QTest.keyClick(tree, Qt.Key.Key_Left)
+    assert window.vault.chosen_folder == ("", "items")
+    window.run(name)
+    dialog = dialog_of()
+    assert (dialog.windowTitle(), dialog.folder.text()) == ("Move the folder items", "items")
+    dialog.folder.setText("old/things")
+    dialog.preview()
+    settle(window)
+    dialog.go()
+    settle(window)
+    assert {"old/things/Crown.md", "old/things/plain.md"} <= set(contents(vault))
+    assert not (vault / "items").exists()
+    undo(window)
+    assert set(contents(vault)) == {*NOTES, "items/plain.md"}
+    assert not (vault / "old").exists()
+
+
 def test_notes_are_dragged_into_a_folder_of_the_tree(window, vault) -> None:
     tree = window.vault.model
     note = next(entry for entry in window.session.project.index.entries if entry.title == "Bell")
