@@ -366,7 +366,8 @@ def plan_rename(vaults: Sequence[VaultNotes], path: Path, wanted: NewName) -> Pl
 def plan_move(vaults: Sequence[VaultNotes], paths: Sequence[Path], folder: str, within: str = "") -> Planned:
     """Move notes into a folder of their vault, "" for the vault itself; those that are there already stay.
 
-    Those that lie `within` a folder keep the folders that they have below it. Raises InputError where a name is taken there, and VaultError where a file cannot be read.
+    Those that lie `within` a folder keep the folders that they have below it. Raises InputError where a name is taken
+    there, and VaultError where a file cannot be read.
     """
     if not paths:
         raise InputError("notes", "no note is chosen.")
