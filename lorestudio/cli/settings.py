@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, get_args
 
 import typer
 from rich.table import Table
@@ -29,7 +29,7 @@ from lorestudio.exchange.settings_files import (
     taken_over,
     unknown_keys,
 )
-from lorestudio.settings.declaration import STAGES, Declaration, Value, grouped, matching
+from lorestudio.settings.declaration import Declaration, DeepLoreStage, Value, grouped, matching
 from lorestudio.settings.deeplore import DeepLoreSettings, declarations, setting_value
 from lorestudio.settings.sections import SettingChange, differences, value_text
 from lorestudio.settings.store import SettingsProfile, SettingsProfiles
@@ -146,8 +146,8 @@ def list_settings(
     as_json: JsonOption = False,
 ) -> None:
     """List settings with their values, defaults, ranges and the stages they change."""
-    if stage is not None and stage not in STAGES:
-        raise InputError("--stage", f"there is no stage “{stage}”. There are: {', '.join(STAGES)}.")
+    if stage is not None and stage not in (stages := get_args(DeepLoreStage)):
+        raise InputError("--stage", f"there is no stage “{stage}”. There are: {', '.join(stages)}.")
     chosen = _chosen(settings, profile)
     found = [each for each in matching(" ".join(words or ()), declarations()) if stage in (None, *each.affects)]
     if changed:

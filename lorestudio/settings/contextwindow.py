@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final, Literal, TypeAlias
+from typing import ClassVar, Final, Literal, TypeAlias, get_args
 
 from lorestudio.settings.declaration import Group, Section
 
@@ -16,49 +16,19 @@ ContextWindowStage: TypeAlias = Literal[
 
 _ALL: Final[tuple[ContextWindowStage, ...]] = ("context elements", "conversation", "lore budget", "lore filling")
 
-counting = Group("Token counter", affects=_ALL)
 window = Group("Context window", affects=_ALL)
 pages = Group("Pages", affects=("page budgets",))
 request = Group("Budget of the request", affects=_ALL)
+counting = Group("Token counter", affects=_ALL)
 
 
-class CountingSettings(Section):
-    """How the word list counter counts (rules: context-window 2)."""
+class ContextWindowSettings(Section):
+    """How lore, context elements and conversation share the window, and how words are counted.
 
-    count_sub_words_in_first_word: bool = counting(
-        True, "Longest word in the first one",
-        "The first word of a text takes the longest entry of the word list found anywhere in it, off: only at its "
-        "front, like every other word.",
-    )  # fmt: skip
-    favor_whole_words: bool = counting(
-        True, "Whole words only",
-        "An entry of the word list counts only where no letter follows; off: the longest beginning counts.",
-    )  # fmt: skip
-    count_only_first_word_found: bool = counting(
-        False, "First entry only", "A word is done after the first entry of the word list found in it."
-    )
-    split_for_non_word_char: bool = counting(
-        True, "Split at punctuation", "What follows punctuation after an entry is counted by its length."
-    )
-    always_split_if_whole_word_exists: bool = counting(
-        False, "Split after every entry", "What follows any entry is counted by its length."
-    )
-    count_sub_words_if_split: bool = counting(
-        False, "Look into what follows a split",
-        "What follows a split is looked up in the word list again instead of being counted by its length.",
-    )  # fmt: skip
-    non_word_split_count: int = counting(
-        4, "Characters per token",
-        "For punctuation, for what follows a split and for unknown words.",
-        unit="characters", low=1, high=100,
-    )  # fmt: skip
-    token_counting_bias: float = counting(
-        0.0, "Bias", "Every count is multiplied by one plus this, and rounded.", low=-1, high=10
-    )
+    Rules: context-window 2, 12.
+    """
 
-
-class ContextWindowSettings(CountingSettings):
-    """How lore, context elements and conversation share the window (rules: context-window 12)."""
+    stages: ClassVar = get_args(ContextWindowStage)
 
     total_token_budget: int = window(
         8000, "Token budget", "Room for lore, context elements and conversation together.",
@@ -154,6 +124,36 @@ class ContextWindowSettings(CountingSettings):
         0, "Size of the prompt", "0: the messages that are looked at are counted.",
         unit="tokens", low=0, high=1_000_000, least="counted",
     )  # fmt: skip
-    word_list: str = window(
+    word_list: str = counting(
         "", "Word list", "A file with a word a line; empty: the studio counts tokens as it does everywhere else."
+    )
+    count_sub_words_in_first_word: bool = counting(
+        True, "Longest word in the first one",
+        "The first word of a text takes the longest entry of the word list found anywhere in it, off: only at its "
+        "front, like every other word.",
+    )  # fmt: skip
+    favor_whole_words: bool = counting(
+        True, "Whole words only",
+        "An entry of the word list counts only where no letter follows; off: the longest beginning counts.",
+    )  # fmt: skip
+    count_only_first_word_found: bool = counting(
+        False, "First entry only", "A word is done after the first entry of the word list found in it."
+    )
+    split_for_non_word_char: bool = counting(
+        True, "Split at punctuation", "What follows punctuation after an entry is counted by its length."
+    )
+    always_split_if_whole_word_exists: bool = counting(
+        False, "Split after every entry", "What follows any entry is counted by its length."
+    )
+    count_sub_words_if_split: bool = counting(
+        False, "Look into what follows a split",
+        "What follows a split is looked up in the word list again instead of being counted by its length.",
+    )  # fmt: skip
+    non_word_split_count: int = counting(
+        4, "Characters per token",
+        "For punctuation, for what follows a split and for unknown words.",
+        unit="characters", low=1, high=100,
+    )  # fmt: skip
+    token_counting_bias: float = counting(
+        0.0, "Bias", "Every count is multiplied by one plus this, and rounded.", low=-1, high=10
     )

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from enum import StrEnum
 from functools import cache
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias, TypedDict, TypeVar, cast, get_args
+from typing import TYPE_CHECKING, ClassVar, Final, Literal, TypeAlias, TypedDict, TypeVar, cast
 
 from msgspec import Struct
 from pydantic import BaseModel, ConfigDict, Field
@@ -75,7 +75,12 @@ class _Extra(TypedDict):
 
 
 class Section(BaseModel):
-    """Base of the settings models: frozen, strict about types, unknown arguments ignored, attributes in snake_case."""
+    """Base of the settings models: frozen, strict about types, unknown arguments ignored, attributes in snake_case.
+
+    `stages` are those that the settings change, as a run has them.
+    """
+
+    stages: ClassVar[tuple[StageName, ...]] = ()
 
     model_config = ConfigDict(
         defer_build=True, frozen=True, strict=True, extra="ignore", populate_by_name=True, alias_generator=camel_case
@@ -208,9 +213,6 @@ def declared(section: type[Section]) -> tuple[Declaration, ...]:
     return tuple(_declaration(name, fields[name]) for name in dict.fromkeys((*bases, *fields)))
 
 
-STAGES: Final[tuple[DeepLoreStage, ...]] = get_args(DeepLoreStage)
-"""The stages of a run of DeepLore, in order."""
-
 NO_STAGE: Final = "no stage"
 """The group of the settings that change nothing in a run."""
 
@@ -241,9 +243,11 @@ def _said(declaration: Declaration) -> str:
     return "\n".join(parts).casefold()
 
 
-def grouped(settings: Iterable[Declaration], by: Grouping = Grouping.SECTION) -> tuple[SettingGroup, ...]:
-    """The settings in groups without empty ones: sections as declared, stages as a run has them, then `NO_STAGE`."""
-    found: dict[str, list[Declaration]] = {stage: [] for stage in STAGES} if by is Grouping.STAGE else {}
+def grouped(
+    settings: Iterable[Declaration], by: Grouping = Grouping.SECTION, stages: Sequence[StageName] = ()
+) -> tuple[SettingGroup, ...]:
+    """The settings in groups without empty ones: sections as declared, `stages` in their order, then `NO_STAGE`."""
+    found: dict[str, list[Declaration]] = {stage: [] for stage in (*stages, NO_STAGE)} if by is Grouping.STAGE else {}
     for each in settings:
         for title in (each.affects or (NO_STAGE,)) if by is Grouping.STAGE else (each.group,):
             found.setdefault(title, []).append(each)

@@ -6,7 +6,7 @@ import difflib
 import json
 import math
 from functools import cache
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, ClassVar, Final, get_args
 
 from msgspec import field
 
@@ -23,7 +23,7 @@ from lorestudio.domain.javascript import (
 )
 from lorestudio.domain.records import Terse
 from lorestudio.domain.texts import shorten
-from lorestudio.settings.declaration import Declaration, Section, Value, declared
+from lorestudio.settings.declaration import Declaration, DeepLoreStage, Section, Value, declared
 from lorestudio.settings.deeplore_retrieval import (
     InjectionSettings,
     MatchingSettings,
@@ -88,6 +88,8 @@ class DeepLoreSettings(
     Texts with few sensible values are plain strings: DeepLore checks only four of them and has a behaviour for any
     other value. Numbers outside their range are refused here; `sanitise` corrects what comes from a file.
     """
+
+    stages: ClassVar = get_args(DeepLoreStage)
 
     def switched_on(self) -> DeepLoreSettings:
         """As the studio runs them: what is tuned here is no reason to switch DeepLore off where it runs."""

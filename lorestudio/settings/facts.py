@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final, Literal, TypeAlias
+from typing import ClassVar, Final, Literal, TypeAlias, get_args
 
 from lorestudio.settings.declaration import Group, Section
 from lorestudio.settings.hybrid import STAND_IN
@@ -33,6 +33,8 @@ writing = Group("Facts: in the prompt", affects=_PLACED)
 
 class FactsSettings(Section):
     """How facts are drawn out of a chat, kept, and found again."""
+
+    stages: ClassVar = get_args(FactsStage)
 
     owner: str = drawing(
         OWN_CHAT, "Whose memories", "Whether memories belong to one chat, or to all chats with the same character.",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final, Literal, TypeAlias
+from typing import ClassVar, Final, Literal, TypeAlias, get_args
 
 from lorestudio.settings.declaration import Group, Section
 
@@ -21,6 +21,8 @@ choosing = Group("Hybrid retrieval", affects=_RANK)
 
 class HybridSettings(Section):
     """How entries are chosen by keys and ranked by vectors."""
+
+    stages: ClassVar = get_args(HybridStage)
 
     mode: str = choosing(
         "keyword_first", "What comes first",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Final, Literal, TypeAlias
+from typing import ClassVar, Final, Literal, TypeAlias, get_args
 
 from msgspec import Struct
 from pydantic import ConfigDict
@@ -247,6 +247,8 @@ class RunningSettings(_Recap):
 
 class RecapSettings(MessageRecapSettings, SceneSettings, RunningSettings):
     """All settings of recap memory."""
+
+    stages: ClassVar = get_args(RecapStage)
 
 
 class LoadedRecapSettings(Struct, frozen=True):

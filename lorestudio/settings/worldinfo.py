@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final, Literal, TypeAlias
+from typing import ClassVar, Final, Literal, TypeAlias, get_args
 
 from pydantic import ConfigDict
 
@@ -70,6 +70,8 @@ class WorldInfoSettings(Section):
 
     The defaults are those that a new SillyTavern is shipped with.
     """
+
+    stages: ClassVar = get_args(WorldInfoStage)
 
     model_config = ConfigDict(alias_generator=_alias)
 

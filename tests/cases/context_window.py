@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from lorestudio.settings.contextwindow import CountingSettings
+from lorestudio.settings.contextwindow import ContextWindowSettings
 from lorestudio.systems.contextwindow.mapping import ContextWindow, LoreBook, LoreEntry, WindowTurn
 from lorestudio.systems.contextwindow.pages import Sharing, fit
 from lorestudio.systems.contextwindow.selecting import select, select_and_fill
@@ -53,7 +53,7 @@ def outcome(case: Mapping[str, Any]) -> Any:
 
 
 def _counter(document: Mapping[str, Any], options: Mapping[str, Any] | None = None) -> WordListCounter:
-    return WordListCounter(WordList.of("cases", document["dictionary"]), CountingSettings(**(options or {})))
+    return WordListCounter(WordList.of("cases", document["dictionary"]), ContextWindowSettings(**(options or {})))
 
 
 def _book(entries: Sequence[Mapping[str, Any]]) -> LoreBook:

@@ -6,13 +6,8 @@ from typing import get_args
 
 import pytest
 
-from lorestudio.settings.contextwindow import ContextWindowSettings, ContextWindowStage
-from lorestudio.settings.declaration import Declaration, DeepLoreStage, Section, camel_case, declared
+from lorestudio.settings.declaration import Declaration, DeepLoreStage, camel_case
 from lorestudio.settings.deeplore import DeepLoreSettings, declarations
-from lorestudio.settings.facts import FactsSettings, FactsStage
-from lorestudio.settings.hybrid import HybridSettings, HybridStage
-from lorestudio.settings.recap import RecapSettings, RecapStage
-from lorestudio.settings.worldinfo import WorldInfoSettings, WorldInfoStage
 
 ALL = declarations()
 BY_NAME = {declaration.name: declaration for declaration in ALL}
@@ -52,20 +47,6 @@ def test_a_declaration_is_complete(declaration: Declaration) -> None:
         assert declaration.default in declaration.choices
         assert all(meaning.endswith(".") for meaning in declaration.choices.values())
     assert set(declaration.affects) <= set(get_args(DeepLoreStage))
-
-
-@pytest.mark.parametrize(
-    ("section", "stages"),
-    [
-        (ContextWindowSettings, ContextWindowStage),
-        (FactsSettings, FactsStage),
-        (HybridSettings, HybridStage),
-        (RecapSettings, RecapStage),
-        (WorldInfoSettings, WorldInfoStage),
-    ],
-)
-def test_settings_change_stages_that_their_system_has(section: type[Section], stages: object) -> None:
-    assert {stage for each in declared(section) for stage in each.affects} <= set(get_args(stages))
 
 
 def test_titles_are_unique_in_their_group() -> None:

@@ -1,9 +1,15 @@
 from __future__ import annotations
 
-from lorestudio.settings.declaration import NO_STAGE, STAGES, Grouping, declared, grouped, matching
+import pytest
+
+from lorestudio.settings.contextwindow import ContextWindowSettings
+from lorestudio.settings.declaration import NO_STAGE, Grouping, Section, declared, grouped, matching
 from lorestudio.settings.deeplore import DeepLoreSettings, declarations
+from lorestudio.settings.facts import FactsSettings
 from lorestudio.settings.hybrid import HybridSettings
+from lorestudio.settings.recap import RecapSettings
 from lorestudio.settings.sections import differences, value_text
+from lorestudio.settings.worldinfo import WorldInfoSettings
 
 
 def named(name: str):
@@ -13,18 +19,23 @@ def named(name: str):
 def test_every_setting_is_in_one_section_and_the_sections_are_as_declared() -> None:
     groups = grouped(declarations())
     assert [group.title for group in groups][:3] == ["General", "Tags", "Index"]
+    assert grouped(declared(ContextWindowSettings))[0].title == "Context window", "not how a word list is counted"
     listed = [each.name for group in groups for each in group.settings]
     assert sorted(listed) == sorted(each.name for each in declarations())
 
 
-def test_by_stage_a_setting_stands_under_each_stage_that_it_changes() -> None:
-    groups = {group.title: group for group in grouped(declarations(), Grouping.STAGE)}
-    for each in declarations():
+@pytest.mark.parametrize(
+    "section",
+    [DeepLoreSettings, ContextWindowSettings, FactsSettings, HybridSettings, RecapSettings, WorldInfoSettings],
+)
+def test_by_stage_a_setting_stands_under_each_stage_that_it_changes(section: type[Section]) -> None:
+    groups = {group.title: group for group in grouped(declared(section), Grouping.STAGE, section.stages)}
+    for each in declared(section):
         under = {title for title, group in groups.items() if each in group.settings}
         assert under == (set(each.affects) or {NO_STAGE}), each.name
     order = [title for title in groups if title != NO_STAGE]
-    assert order == [stage for stage in STAGES if stage in groups]
-    assert list(groups)[-1] == NO_STAGE
+    assert order == [stage for stage in section.stages if stage in groups]
+    assert NO_STAGE not in list(groups)[:-1]
 
 
 def test_every_word_has_to_occur_somewhere() -> None:

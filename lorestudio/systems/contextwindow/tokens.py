@@ -22,7 +22,7 @@ from lorestudio.domain.javascript import as_units
 from lorestudio.domain.records import Terse
 from lorestudio.domain.texts import text_digest
 from lorestudio.domain.tokens import TokenCounter
-from lorestudio.settings.contextwindow import CountingSettings
+from lorestudio.settings.contextwindow import ContextWindowSettings
 
 LONGEST_WORD: Final = 50
 """No longer entry of the word list is looked for."""
@@ -60,9 +60,9 @@ class WordListCounter:
 
     exact: Final = False
 
-    def __init__(self, words: WordList, settings: CountingSettings | None = None) -> None:
+    def __init__(self, words: WordList, settings: ContextWindowSettings | None = None) -> None:
         self.words = words
-        self.settings = settings or CountingSettings()
+        self.settings = settings or ContextWindowSettings()
         self.name = f"word list {words.name}"
         self.identity = f"word list {words.digest} {self.settings!r}"
         self._count = lru_cache(maxsize=20_000)(self._counted)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lorestudio.settings.contextwindow import CountingSettings
+from lorestudio.settings.contextwindow import ContextWindowSettings
 from lorestudio.systems.contextwindow.mapping import ContextWindow, Lock, LockTable, LoreEntry, Refused, WindowTurn
 from lorestudio.systems.contextwindow.pages import Sharing, fit
 from lorestudio.systems.contextwindow.selecting import matches, select
@@ -66,7 +66,7 @@ LORE = book(
 
 @pytest.mark.parametrize(("text", "count", "tokens"), [("😀", 4, 1), ("😀", 1, 2), ("", 4, 0), ("hello  world", 4, 2)])
 def test_counts(text, count, tokens):
-    settings = CountingSettings(non_word_split_count=count)
+    settings = ContextWindowSettings(non_word_split_count=count)
     assert WordListCounter(WordList.of("fixture", WORDS), settings).count(text) == tokens
 
 
