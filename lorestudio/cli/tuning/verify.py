@@ -13,6 +13,7 @@ from lorestudio.cli.output import FAILED, picked, print_json, say_all
 from lorestudio.cli.screen import Screen, advancing, filled, fixed, fold, progress_bar, table
 from lorestudio.domain.javascript import Json
 from lorestudio.exchange.chats.recorded import RecordedEntry
+from lorestudio.exchange.problems import InputError
 from lorestudio.studio.verify.agreement import COUNTED, Agreement, ComparedEntry, ComparedReply
 from lorestudio.studio.verify.causes import Cause, Verified
 from lorestudio.studio.verify.causes import verify as verified
@@ -38,8 +39,14 @@ def verify(
 ) -> None:
     """Hold what a chat recorded of its replies against the run, and say what explains the differences."""
     project = options.project()
+    decides = system.made(project)
+    if not decides.kind.records:
+        problem = (
+            f"no chat keeps what {decides.title} put into its prompts, so there is nothing to hold the runs against."
+        )
+        raise InputError("--system", problem)
     with progress_bar(TextColumn("comparing"), BarColumn(), TaskProgressColumn(), quiet=as_json) as bar:
-        found = verified(project, system.made(project), advancing(bar))
+        found = verified(project, decides, advancing(bar))
     say_all(project.problems)
     if as_json:
         print_json(verified_json(found), 1)

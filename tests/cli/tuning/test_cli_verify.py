@@ -104,3 +104,6 @@ def test_what_a_person_can_mend_is_said(lorestudio: Run, vault: Path, recorded: 
     missing = lorestudio("verify", vault, "--chat", vault / "none.jsonl")
     assert missing.exit_code == 2
     assert "none.jsonl" in missing.output
+    unrecorded = lorestudio("verify", vault, "--chat", recorded, "--system", "hybrid")
+    assert unrecorded.exit_code == 2
+    assert "no chat keeps what Hybrid retrieval put into its prompts" in unrecorded.output
