@@ -146,7 +146,9 @@ def compare(before: Trace, after: Trace) -> TraceDiff:
         resized=tuple(map(change, changes.resized)),
         rewritten=tuple(map(change, changes.rewritten)),
         unchanged=changes.unchanged,
-        refated=tuple(one for one in outside if _ending(one.before_fate) != _ending(one.after_fate)),
+        refated=tuple(
+            one for one in outside if _ending(one.before_fate, before, after) != _ending(one.after_fate, after, before)
+        ),
         tokens=(before.total_tokens, after.total_tokens),
     )
 
@@ -181,7 +183,10 @@ def _place(injection: Injection) -> tuple[str, int, float, int]:
     return injection.tag, injection.position, injection.depth, injection.role
 
 
-def _ending(fate: Fate) -> tuple[FateState, str, str]:
+def _ending(fate: Fate, trace: Trace, other: Trace) -> tuple[str, ...]:
+    """What is compared of how a run ended for an entry: stages of two systems are never the same, nor are codes."""
+    if trace.system != other.system:
+        return (trace.words.label(fate.reason),)
     return fate.state, fate.stage, fate.reason
 
 

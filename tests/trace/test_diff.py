@@ -131,6 +131,14 @@ def test_stopped_elsewhere_is_refated():
     assert not diff
 
 
+def test_of_two_systems_only_reasons_in_other_words_are_told():
+    """Stages of two systems are never the same; “blocked → blocked” says nothing."""
+    before = story()
+    renamed = tuple(replace(record, name=f"{record.name}, there") for record in before.stages)
+    assert titles(compare(before, replace(before, stages=renamed)).refated)
+    assert not compare(before, replace(before, stages=renamed, system="other")).refated
+
+
 def test_an_entry_that_one_run_does_not_mention_has_the_fate_of_those():
     keywords = stage("keywords", Phase.MATCH, (), (), default_reason="no_key_hit")
     hit = stage("keywords", Phase.MATCH, (), (7,), verdict(7, ADDED, "key_hit", key="g"), default_reason="no_key_hit")
