@@ -15,7 +15,7 @@ from typing import Final, TypeAlias
 
 from msgspec import Struct
 
-from lorestudio.domain.javascript import Json
+from lorestudio.domain.javascript import Json, to_string
 from lorestudio.domain.json_text import stringified
 from lorestudio.exchange.json_file import same_value
 from lorestudio.exchange.lorebooks.entry import DEFAULT_ORDER, NEW_ENTRY
@@ -216,7 +216,7 @@ def into_world_info(form: EntryForm, raw: Raw, uid: Json, place: int) -> tuple[d
     kept = _beside(raw, form.back(entry), form.nested)
     if kept:
         entry["extensions"] = _keeping(entry.get("extensions"), form.name, kept)
-    return entry, EntryFate(str(uid), title_of(entry), tuple(_fates_there(form, raw, kept)))
+    return entry, EntryFate(to_string(uid), title_of(entry), tuple(_fates_there(form, raw, kept)))
 
 
 def from_world_info(
@@ -249,7 +249,7 @@ def from_world_info(
         carried = frozenset(name for name, _value in _fields_of(beside))
         if carried - {"uid"}:
             raw["extensions"] = _keeping(raw.get("extensions"), WORLD_INFO, beside)
-    return raw, EntryFate(str(entry.get("uid")), title_of(entry), tuple(_fates_back(form, entry, read, carried)))
+    return raw, EntryFate(to_string(entry.get("uid")), title_of(entry), tuple(_fates_back(form, entry, read, carried)))
 
 
 def _is_of(before: Mapping[str, Json], entry: Raw) -> bool:

@@ -12,7 +12,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from lorestudio.domain.javascript import Json
+from lorestudio.domain.javascript import Json, to_string
 from lorestudio.domain.records import Terse, replace
 from lorestudio.exchange.json_file import changed_text, same_value
 from lorestudio.exchange.lorebooks.crossing import (
@@ -119,17 +119,19 @@ def read_book(document: Json, found: Found, form: str, title: str, name: str, so
             fates.append(EntryFate("", _any_title(slot.raw), left_out="it is no entry; it stays in the file"))
             continue
         if found.form is None:
-            entry: Raw = slot.raw if str(slot.raw.get("uid")) == str(slot.uid) else {**slot.raw, "uid": slot.uid}
-            fate = EntryFate(str(slot.uid), title_of(entry))
+            entry: Raw = (
+                slot.raw if to_string(slot.raw.get("uid")) == to_string(slot.uid) else {**slot.raw, "uid": slot.uid}
+            )
+            fate = EntryFate(to_string(slot.uid), title_of(entry))
         else:
             entry, fate = into_world_info(found.form, slot.raw, slot.uid, lore_before)
         lore_before += 1
         entries.append(entry)
         fates.append(fate)
         if slot.placed:
-            placed.add(str(slot.uid))
+            placed.add(to_string(slot.uid))
         if folder := found.folder(slot.raw):
-            folders[str(slot.uid)] = folder
+            folders[to_string(slot.uid)] = folder
     report = LoreReport(title, WORLD_INFO_TITLE, tuple(fates), told_once(found.remarks))
     return Lore(form, found.name or name, tuple(entries), report, folders, frozenset(placed))
 
@@ -149,17 +151,17 @@ def write_book(
     `formats.write_lore`. Raises InputError.
     """
     slots = list(_slots(document, found, source)) if _at(document, found.path) is not None else []
-    slots = [replace(slot, uid=called.get(str(slot.uid), slot.uid)) for slot in slots]
-    stood = {str(slot.uid): slot.raw for slot in slots if slot.uid is not None}
+    slots = [replace(slot, uid=called.get(to_string(slot.uid), slot.uid)) for slot in slots]
+    stood = {to_string(slot.uid): slot.raw for slot in slots if slot.uid is not None}
     made: dict[str, Raw] = {}
     fates: list[EntryFate] = []
     ranked = found.form is not None and found.form.ranked
     for place, entry in enumerate(sorted(entries, key=_rank) if ranked else entries):
         if found.form is None:
-            fates.append(EntryFate(str(entry.get("uid")), title_of(entry)))
-            made[str(entry.get("uid"))] = entry
+            fates.append(EntryFate(to_string(entry.get("uid")), title_of(entry)))
+            made[to_string(entry.get("uid"))] = entry
         else:
-            uid = str(entry.get("uid"))
+            uid = to_string(entry.get("uid"))
             made[uid], fate = from_world_info(found.form, entry, stood.get(uid), place)
             fates.append(fate)
     listed = _at(document, found.path)
@@ -175,7 +177,7 @@ def write_book(
             text = changed_text(text, _with(document, found.path, still, _as_made))
     wanted = _with(document, found.path, now, found.around)
     report = LoreReport(WORLD_INFO_TITLE, title, tuple(fates), tuple(_too_long(found.form, title, entries)))
-    return changed_text(text, wanted), report, tuple(uid for _key, _raw, uid in new if uid)
+    return changed_text(text, wanted), report, tuple(uid for _key, _raw, uid in new if uid is not None)
 
 
 def _too_long(form: EntryForm | None, title: str, entries: Sequence[Raw]) -> Iterator[str]:
@@ -191,17 +193,17 @@ def _rank(entry: Raw) -> float:
     return 0 if order is None else -order
 
 
-def _listed(slots: Sequence[_Slot], made: Mapping[str, Raw], *, ranked: bool) -> list[tuple[str, Raw, str]]:
-    """What stands in the list then: the keys that it has where the list is an object, and the uids, "" of no entry."""
-    kept = {str(slot.uid): slot for slot in slots if slot.uid is not None}
+def _listed(slots: Sequence[_Slot], made: Mapping[str, Raw], *, ranked: bool) -> list[tuple[str, Raw, str | None]]:
+    """What stands in the list then: the keys it has where the list is an object, and the uids, None of no entry."""
+    kept = {to_string(slot.uid): slot for slot in slots if slot.uid is not None}
     used = {slot.key for slot in slots}
-    places: list[tuple[str, Raw, str]] = []
+    places: list[tuple[str, Raw, str | None]] = []
     if not ranked:
         for slot in slots:
             if slot.uid is None:
-                places.append((slot.key, slot.raw, ""))
-            elif str(slot.uid) in made:
-                places.append((slot.key, made[str(slot.uid)], str(slot.uid)))
+                places.append((slot.key, slot.raw, None))
+            elif to_string(slot.uid) in made:
+                places.append((slot.key, made[to_string(slot.uid)], to_string(slot.uid)))
     for uid, raw in made.items():
         if ranked or uid not in kept:
             key = kept[uid].key if uid in kept else next(key for key in _keys(uid) if key not in used)
@@ -259,7 +261,7 @@ def _slots(document: Json, found: Found, source: Path | str) -> Iterator[_Slot]:
             continue
         own = _own_uid(raw, key if isinstance(listed, Mapping) else None, found)
         uid = _free(place if own is None else own, place, taken)
-        taken.add(str(uid))
+        taken.add(to_string(uid))
         yield _Slot(key, raw, uid, placed=own is None or uid != own)
 
 
@@ -273,9 +275,9 @@ def _own_uid(raw: Raw, key: str | None, found: Found) -> Json:
 
 def _free(uid: Json, place: int, taken: set[str]) -> Json:
     """The uid, or one that no entry before has."""
-    if str(uid) not in taken:
+    if to_string(uid) not in taken:
         return uid
-    return next(each for each in range(place, place + len(taken) + 1) if str(each) not in taken)
+    return next(each for each in range(place, place + len(taken) + 1) if to_string(each) not in taken)
 
 
 def _any_title(raw: Raw) -> str:

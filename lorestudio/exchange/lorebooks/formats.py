@@ -15,7 +15,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from lorestudio.domain.javascript import Json
+from lorestudio.domain.javascript import Json, to_string
 from lorestudio.domain.json_text import parse_json
 from lorestudio.domain.records import replace
 from lorestudio.exchange.containers import CARD_MEMBER, SIGNATURE, OpenedContainer, archive, is_archive, opened
@@ -356,7 +356,7 @@ def write_lore(
     """
     kind = BY_NAME[form]
     written = _written(kind, name, entries, original, heads=heads, called=called, ending=ending)
-    raws = {str(raw.get("uid")): raw for raw in entries}
+    raws = {to_string(raw.get("uid")): raw for raw in entries}
     lost = {uid: [each for into in kind.forms[:1] for each in left_behind(into, raw)] for uid, raw in raws.items()}
     fates = (replace(fate, fields=(*fate.fields, *lost.get(fate.uid, ()))) for fate in written.report.entries)
     return replace(written, report=replace(written.report, entries=tuple(fates)))

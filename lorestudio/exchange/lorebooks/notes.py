@@ -124,7 +124,7 @@ def note_of(raw: Raw, book: str, rules: ParseRules, uid: Json = None) -> BookNot
 
 
 def _note_of(raw: Raw, book: str, rules: ParseRules, uid: Json) -> BookNote:
-    name = f"{uid}"
+    name = to_string(uid)
     title = title_of(raw, name)
     content = raw.get("content")
     body = f"# {title}\n\n{_writable(content) if isinstance(content, str) else ''}"

@@ -22,7 +22,7 @@ from pydantic.alias_generators import to_camel
 
 from lorestudio.domain.entry import Entry, LeftOutNote, NoteProblem
 from lorestudio.domain.file_names import free_name, note_name
-from lorestudio.domain.javascript import Json, key_order, trim, truthy
+from lorestudio.domain.javascript import Json, key_order, to_string, trim, truthy
 from lorestudio.domain.records import replace
 from lorestudio.domain.tokens import TokenCounter
 from lorestudio.exchange.character_card import CharacterCard, parse_card
@@ -341,7 +341,7 @@ def read_lorebook(document: Json, name: str = "", role: BookRole = BookRole.GLOB
             raise BookError(f"entries.{key}: an object is expected here, as World Info has one for each entry.")
         native = form.native(raw, key)
         # What is imported stands under its own number, so that of two entries of one number the later is there alone.
-        found[key if native is raw else str(native.get("uid", key))] = native
+        found[key if native is raw else to_string(native.get("uid", key))] = native
     raws = [found[key] for key in key_order(found)]
     entries = tuple(native_entry(raw, key) for key, raw in zip(key_order(found), raws, strict=True))
     remarks = (*_about_book(form), *_about_entries(raws, entries))

@@ -153,7 +153,7 @@ class _BookText(Terse, frozen=True):
         return (mark + changed_text(text.removeprefix(BOM), wanted)).encode("utf-8", "surrogatepass")
 
     def _other_changed(self, lore: Lore, entries: Mapping[str, Mapping[str, Json] | None]) -> bytes:
-        wanted = {str(raw.get("uid")): raw for raw in lore.entries}
+        wanted = {to_string(raw.get("uid")): raw for raw in lore.entries}
         for uid, raw in entries.items():
             shown = self.entry(uid) or {}
             if raw is None:
@@ -212,7 +212,7 @@ def _read(path: Path) -> _BookText:
     for key, raw in pairs:
         if not isinstance(raw, Mapping) or "key" not in raw:
             return _read_other(path, data)
-        found.setdefault(str(raw.get("uid", key)), []).append((key, raw))
+        found.setdefault(to_string(raw.get("uid", key)), []).append((key, raw))
     if not found and not isinstance(inner, Mapping | list | tuple):
         return _read_other(path, data)
     return _BookText(path, data, document, found)
@@ -234,7 +234,7 @@ def _other(path: Path, data: bytes) -> _BookText:
     known = frozenset({"uid", *NEW_ENTRY})
     book = lorebook_in(data, path)
     found: dict[str, list[tuple[str | int, Mapping[str, Json]]]] = {}
-    uids = {str(raw.get("uid")) for raw in lore.entries}
+    uids = {to_string(raw.get("uid")) for raw in lore.entries}
     for entry, raw in zip(book.entries, book.raws, strict=True):
         if entry.name in uids:  # a folder is none
             found[entry.name] = [(entry.name, {name: value for name, value in raw.items() if name in known})]

@@ -95,7 +95,7 @@ def test_entries_of_samples_come_back_member_for_member(raw: dict[str, Any]) -> 
 
 def test_an_endless_number_names_an_entry_as_a_text() -> None:
     note = note_of({**NEW_ENTRY, "uid": math.inf, "key": ["lamp"], "content": "A lamp."}, "Sea", RULES)
-    assert "wi_uid: inf\n" in note.text
+    assert "wi_uid: Infinity\n" in note.text  # as JavaScript spells it, by which the book is asked for it
 
 
 def test_an_endless_number_beside_the_entry_is_carried_as_nothing() -> None:

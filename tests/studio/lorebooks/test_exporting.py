@@ -57,6 +57,16 @@ def test_a_book_that_nobody_touched_goes_out_as_it_came(tmp_path: Path, path: Pa
     assert json.dumps(after) == json.dumps({**before, "entries": kept})
 
 
+@pytest.mark.parametrize("form", ["sillytavern", "lorebook-v3", "csv", "markdown"])
+@pytest.mark.parametrize("uid", [1.0, 1e300, True, "", " ", None, [1], {}])
+def test_a_number_that_is_none_goes_out_as_it_came(tmp_path: Path, uid: object, form: str) -> None:
+    path = book(tmp_path, {"uid": uid, "key": ["bell"], "content": "A"}, {"uid": 7, "key": ["x"], "content": "B"})
+    before, place = path.read_bytes(), imported(tmp_path, path)
+    plan = export(place, tmp_path / "out", form=form)
+    assert [each.left_out for each in plan.report.entries] == ["", ""]
+    assert export(place, path).written.data == before
+
+
 @given(st.lists(st.sampled_from(["order", "sticky", "comment", "content", "position"]), max_size=3))
 @settings(max_examples=examples(40))
 def test_only_the_members_that_a_note_changes_are_changed(tmp_path_factory: Any, members: list[str]) -> None:

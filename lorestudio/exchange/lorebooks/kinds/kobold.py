@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from lorestudio.domain.javascript import Json
+from lorestudio.domain.javascript import Json, to_string
 from lorestudio.exchange.lorebooks.crossing import (
     EntryForm,
     FieldLink,
@@ -133,9 +133,9 @@ def with_folders(before: Raw, after: Raw) -> Raw:
     listed: dict[str, Json] = {}
     for folder, uids in mapping(before.get("folders")).items():
         kept = list(uids) if isinstance(uids, list | tuple) else []
-        kept = [uid for uid in kept if str(uid) in now or str(uid) not in was]
+        kept = [uid for uid in kept if to_string(uid) in now or to_string(uid) not in was]
         whole = [*kept, *(_number(key) for key in now if key not in was)] if folder == "root" else kept
-        listed[folder] = sorted(whole, key=lambda uid: places.get(str(uid), -1)) if moved else whole
+        listed[folder] = sorted(whole, key=lambda uid: places.get(to_string(uid), -1)) if moved else whole
     return {**after, "folders": listed, "entries": entries}
 
 

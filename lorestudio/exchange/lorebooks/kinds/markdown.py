@@ -8,7 +8,7 @@ from pathlib import Path, PurePosixPath
 from typing import Final
 
 from lorestudio.domain.file_names import note_name, same_name
-from lorestudio.domain.javascript import Json
+from lorestudio.domain.javascript import Json, to_string
 from lorestudio.exchange.containers import MAX_MEMBERS, archive, zipped
 from lorestudio.exchange.json_file import read_file
 from lorestudio.exchange.lorebooks.crossing import (
@@ -96,7 +96,7 @@ def notes_in(files: Mapping[str, bytes], source: Path, split: int = 0) -> Lore:
     folders = {str(place): _folder(path, root) for place, path in enumerate(notes) if _folder(path, root)}
     remarks = (f"What is no note is left out: {_listed(others)}.",) if others else ()
     report = LoreReport(TITLE, WORLD_INFO_TITLE, tuple(fate for _entry, fate in crossed), remarks)
-    placed = frozenset(str(entry["uid"]) for entry, _fate in crossed)
+    placed = frozenset(to_string(entry["uid"]) for entry, _fate in crossed)
     return Lore("markdown", root or source.stem, tuple(entry for entry, _fate in crossed), report, folders, placed)
 
 
@@ -159,7 +159,7 @@ def write_notes(entries: Sequence[Raw], name: str, original: bytes | None, sourc
     """An archive of a note for each entry, in the place of the notes of another archive where that is given."""
     before = archive(original, source) if original is not None else {}
     places = [path for path in before if is_note(path)]
-    made = {str(entry.get("uid")): from_world_info(FORM, entry) for entry in entries}
+    made = {to_string(entry.get("uid")): from_world_info(FORM, entry) for entry in entries}
     files = {path: data for path, data in before.items() if path not in places}
     taken = {same_name(path) for path in files}
     written: dict[str, bytes] = {}

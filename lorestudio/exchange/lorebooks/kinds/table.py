@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from lorestudio.domain.javascript import Json
+from lorestudio.domain.javascript import Json, to_string
 from lorestudio.exchange.lorebooks.crossing import (
     EntryForm,
     FieldLink,
@@ -88,7 +88,7 @@ def read_table(data: bytes, name: str, source: Path | str) -> Lore:
     own = [column for column in columns if not _plain(column)]
     remarks = (f"Columns that are not known here are kept with each entry: {', '.join(own)}.",) if own else ()
     report = LoreReport(TITLE, WORLD_INFO_TITLE, tuple(fate for _entry, fate in crossed), remarks)
-    placed = frozenset(str(entry["uid"]) for entry, _fate in crossed)
+    placed = frozenset(to_string(entry["uid"]) for entry, _fate in crossed)
     return Lore("csv", name, tuple(entry for entry, _fate in crossed), report, folders, placed)
 
 
@@ -129,7 +129,9 @@ def write_table(
     divider = _divider(original.decode("utf-8-sig").splitlines()[0]) if original else new
     form = form_of(columns)
     stood = {called.get(str(place), str(place)): row for place, row in enumerate(rows)}
-    made = {uid: from_world_info(form, entry, stood.get(uid)) for entry in entries for uid in [str(entry.get("uid"))]}
+    made = {
+        uid: from_world_info(form, entry, stood.get(uid)) for entry in entries for uid in [to_string(entry.get("uid"))]
+    }
     order = [uid for uid in stood if uid in made]
     order += [uid for uid in made if uid not in order]
     report = LoreReport(WORLD_INFO_TITLE, TITLE, tuple(fate for _raw, fate in made.values()), _may_run(made))
