@@ -19,7 +19,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import MappingProxyType, TracebackType
@@ -49,6 +49,7 @@ from lorestudio.ui.features.projects.actions import COACHED, stopped_entry
 from lorestudio.ui.shell.jobs import WindowLoop, window_loop
 from lorestudio.ui.shell.main_window import MainWindow
 from lorestudio.ui.shell.theme import Theme, prepare_fonts
+from lorestudio.ui.shell.words import Notice, tr
 from lorestudio.ui.state.session import Session
 from lorestudio.vault import files as note_data
 from lorestudio.vault.cache import default_path as default_cache
@@ -196,6 +197,11 @@ def run(
         window.welcome.setVisible(project is None)
         window.show()
         window.activateWindow()
+        if not settings.isWritable():
+            told = tr(
+                "What the window remembers is lost when it closes: {file} cannot be written.", file=settings.fileName()
+            )
+            session.notice.emit(Notice(told, "warning"))
         if project is not None:
             session.choices.systems.update(systems)
             window.session.set_project(project)
@@ -334,7 +340,10 @@ def _settle(app: QApplication) -> None:
 
 
 def _settings_file() -> Path:
-    return Path(platformdirs.user_config_dir("lorestudio", appauthor=False, ensure_exists=True)) / "window.ini"
+    folder = platformdirs.user_config_path("lorestudio", appauthor=False)
+    with suppress(OSError):  # the window says so where it cannot be written
+        folder.mkdir(0o700, parents=True, exist_ok=True)
+    return folder / "window.ini"
 
 
 def _finish_tasks(loop: WindowLoop) -> None:

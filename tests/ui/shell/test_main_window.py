@@ -888,6 +888,24 @@ def test_run_ends_when_the_window_is_closed(qapp, tmp_path, monkeypatch) -> None
     drain()
 
 
+def test_a_window_whose_settings_cannot_be_written_opens_and_says_so(qapp, tmp_path, monkeypatch) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "file"))
+    texts: list[str] = []
+
+    def look_and_close() -> None:
+        (window,) = [each for each in QApplication.topLevelWidgets() if isinstance(each, ui_app.MainWindow)]
+        texts.extend(window.context.bars.texts)
+        window.close()
+        window.deleteLater()
+
+    QTimer.singleShot(50, look_and_close)
+    assert ui_app.run(None, folder=tmp_path) == 0
+    assert [text.partition(":")[0] for text in texts] == ["What the window remembers is lost when it closes"]
+    assert str(tmp_path / "file" / "lorestudio" / "window.ini") in texts[0]
+    drain()
+
+
 def test_settings_that_a_command_brings_take_the_place_of_ones_own_and_that_is_said(qapp, tmp_path) -> None:
     kept = tmp_path / "systems" / "world-info.json"
     kept.parent.mkdir()
