@@ -227,7 +227,7 @@ class ImportSettings(Section):
         "append", "Example messages", "What becomes of entries that stand beside the example dialogue.", since=NEW,
         choices={"append": "They are taken in under a heading.", "skip": "They are left out."}, checked=True,
     )  # fmt: skip
-    summary_system_prompt: str = summary("", "Own prompt", "{_OWN_PROMPT}", since=NEW, long=True)
+    summary_system_prompt: str = summary("", "Own prompt", _OWN_PROMPT, since=NEW, long=True)
     summary_max_tokens: int = summary(400, "Reply limit", "Longest summary.", since=NEW, unit="tokens")
     summary_timeout: int = summary(30_000, "Timeout", "How long to wait for a summary.", since=NEW, unit="ms")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import get_args
 
 import pytest
@@ -37,6 +38,7 @@ def test_every_field_of_the_model_is_declared_once() -> None:
 def test_a_declaration_is_complete(declaration: Declaration) -> None:
     assert declaration.title
     assert declaration.help.endswith(".")
+    assert not re.search(r"\{_?[A-Z_]+\}", declaration.help), "the name of a text that was not filled in"
     assert declaration.group
     assert type(declaration.default) is declaration.type
     assert getattr(DeepLoreSettings(), declaration.name) == declaration.default
