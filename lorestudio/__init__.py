@@ -69,34 +69,11 @@ _PLACES = {
 }
 
 __all__ = [
-    "CheckedChat",
-    "Entry",
-    "Explanation",
-    "Fate",
-    "Injection",
-    "InputError",
-    "Plan",
-    "Project",
-    "ScoredChat",
-    "SearchOutcome",
-    "SearchWay",
-    "SettingsError",
-    "TokenizerError",
-    "Trace",
-    "VaultError",
-    "__version__",
-    "check",
-    "demo_project",
-    "explain",
-    "fate",
-    "find_entry",
-    "open_project",
-    "replay",
-    "score",
-    "summary",
-    "system_names",
+    "CheckedChat", "Entry", "Explanation", "Fate", "Injection", "InputError", "Plan", "Project", "ScoredChat",
+    "SearchOutcome", "SearchWay", "SettingsError", "TokenizerError", "Trace", "VaultError", "__version__", "check",
+    "demo_project", "explain", "fate", "find_entry", "open_project", "replay", "score", "summary", "system_names",
     "tune",
-]
+]  # fmt: skip
 
 if not TYPE_CHECKING:  # mypy would take any name for one of the package's
 

@@ -439,19 +439,12 @@ def _of_ranks(ranks: dict[bytes, int], table: _Ranks, path: Path, name: str, dig
     def pieces(text: str) -> int:
         if len(text) >= LONG_BLANKS and _BLANKS.search(text):
             count = encoding._encode_single_piece  # noqa: SLF001  # its own engine has no stack for such a text
-            return sum(len(count(piece)) for piece in _cut_up(table.pattern, text))
+            return sum(len(count(piece.group())) for piece in regex.finditer(table.pattern, text))
         return len(encoding.encode_ordinary(text))
 
-    return Tokenizer(name, TokenizerKind.RANKS, identity, pieces, table.special, cuts=_cuts(table.pattern))
-
-
-def _cut_up(pattern: str, text: str) -> Iterator[str]:
-    return (match.group() for match in regex.finditer(pattern, text))
-
-
-def _cuts(pattern: str) -> bool:
-    """Whether a piece never goes on over a blank before a word: so with all patterns in the manner of GPT-2's."""
-    return r"\s+(?!\S)" in pattern
+    # A piece never goes on over a blank before a word: so with all patterns in the manner of GPT-2's.
+    cuts = r"\s+(?!\S)" in table.pattern
+    return Tokenizer(name, TokenizerKind.RANKS, identity, pieces, table.special, cuts=cuts)
 
 
 def _model_file(data: bytes, path: Path, name: str, digest: str) -> Tokenizer:

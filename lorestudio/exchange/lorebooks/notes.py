@@ -133,9 +133,9 @@ def _note_of(raw: Raw, book: str, rules: ParseRules, uid: Json) -> BookNote:
     said |= {UID: uid if numbered else _named(name), BOOK: _named(book)}
     said = _with_brought(said, raw, body, rules)
     unlike = _unlike(raw, _read_back(said, body, rules))
-    for member in [*unlike]:
-        stated: dict[str, Json] = {property_of(member): _stated(member, unlike[member])}
-        if _can_say(member, unlike[member]) and _holds(stated):
+    for member, value in [*unlike.items()]:
+        stated: dict[str, Json] = {property_of(member): _json_line(value) if member == _FILTER else value}
+        if _can_say(member, value) and _holds(stated):
             said |= stated
             del unlike[member]
     missing = [member for member, value in unlike.items() if value == _ABSENT]
@@ -274,10 +274,6 @@ _USUAL: Final = tuple(
 """Each member with a new entry's value, and the others that mean the same."""
 
 
-def _usual(raw: Raw, member: str) -> Json:
-    return raw.get("uid") if member == "displayIndex" else NEW_ENTRY.get(member)
-
-
 def _same(one: Json, other: Json) -> bool:
     """Whether two values are the same, true and 1 apart."""
     if one is other or (type(one) is type(other) is str):
@@ -298,10 +294,6 @@ def _can_say(member: str, value: Json) -> bool:
     if isinstance(value, list | tuple):
         return all(isinstance(item, str) for item in value)
     return member == _FILTER if isinstance(value, Mapping) else True
-
-
-def _stated(member: str, value: Json) -> Json:
-    return _json_line(value) if member == _FILTER else value
 
 
 @lru_cache(1024)
@@ -581,7 +573,8 @@ def _fates(raw: Raw, said: Raw, body: str, extra: Raw) -> Iterator[FieldFate]:
     beside = {*extra, *texts_in(said.get(_MISSING)), *(member_of(name) for name in said if name.startswith(PREFIX))}
     for member, value in said_of_all.items():
         fits = member not in beside
-        if _same(value, _usual(raw, member)) or (fits and member == "displayIndex"):
+        usual = raw.get("uid") if member == "displayIndex" else NEW_ENTRY.get(member)
+        if _same(value, usual) or (fits and member == "displayIndex"):
             continue
         way = INTO_NOTES[member]
         if member == "content":

@@ -227,7 +227,7 @@ def _begun(entry: SearchedEntry, text: str) -> Iterator[tuple[Grade, int, int]]:
 
 def _changed(entry: SearchedEntry, text: str) -> Iterator[tuple[Grade, int, int]]:
     """The stretch that has most of the text's runs of words."""
-    wanted = _shingles(entry.text)
+    wanted = frozenset(words for _, _, words in _runs(entry.text))
     if len(wanted) < _SHINGLE:
         return
     found = [(start, end) for start, end, words in _runs(text) if words in wanted]
@@ -240,7 +240,3 @@ def _runs(text: str) -> Iterator[tuple[int, int, tuple[str, ...]]]:
     for place in range(len(words) - _SHINGLE + 1):
         run = words[place : place + _SHINGLE]
         yield run[0].start(), run[-1].end(), tuple(each.group().lower() for each in run)
-
-
-def _shingles(text: str) -> frozenset[tuple[str, ...]]:
-    return frozenset(words for _, _, words in _runs(text))

@@ -323,12 +323,8 @@ def hits_in(note: IndexedNote, query: SearchQuery) -> list[SearchHit] | None:
             return None
         hits += found
     if sum(map(len, query.wanted)) > 1:
-        hits = sorted(set(hits), key=_order)
+        hits = sorted(set(hits), key=lambda hit: (not hit.in_name, hit.start, hit.end))
     return hits
-
-
-def _order(hit: SearchHit) -> tuple[bool, int, int]:
-    return not hit.in_name, hit.start, hit.end
 
 
 def _hits(note: IndexedNote, term: Term, query: SearchQuery) -> Iterator[SearchHit]:

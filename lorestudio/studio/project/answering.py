@@ -28,41 +28,12 @@ from lorestudio.llm.stand_in import StandInAnswers
 from lorestudio.vault.files import refused
 
 __all__ = [
-    "DRAFT",
-    "KEYS",
-    "PREFILTER",
-    "PRESETS",
-    "REPLY",
-    "RESERVED_NAMES",
-    "SEARCH",
-    "SUMMARY",
-    "AnswerKind",
-    "AnswerSource",
-    "AnsweringError",
-    "Api",
-    "Asked",
-    "ChatReply",
-    "ChatRequest",
-    "Connections",
-    "CostEstimate",
-    "ErrorKind",
-    "KeySource",
-    "Keys",
-    "LlmError",
-    "Observer",
-    "Profile",
-    "ProfileError",
-    "ProfileFile",
-    "Question",
-    "RecordedAnswers",
-    "Source",
-    "default_profiles_path",
-    "fault_report",
-    "load_profiles",
-    "load_recorded",
-    "make_answers",
-    "try_profile",
-]
+    "DRAFT", "KEYS", "PREFILTER", "PRESETS", "REPLY", "RESERVED_NAMES", "SEARCH", "SUMMARY", "AnswerKind",
+    "AnswerSource", "AnsweringError", "Api", "Asked", "ChatReply", "ChatRequest", "Connections", "CostEstimate",
+    "ErrorKind", "KeySource", "Keys", "LlmError", "Observer", "Profile", "ProfileError", "ProfileFile", "Question",
+    "RecordedAnswers", "Source", "default_profiles_path", "fault_report", "load_profiles", "load_recorded",
+    "make_answers", "try_profile",
+]  # fmt: skip
 
 TEST_TOKENS: Final = 64
 TEST_TIMEOUT_MS: Final = 20_000

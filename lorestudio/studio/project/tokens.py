@@ -54,13 +54,7 @@ BY_SCRIPT: Final = ScriptEstimate(
 """What counts where nobody knows the tokenizer: four characters a token in ASCII, others by their script."""
 
 __all__ = [
-    "BY_SCRIPT",
-    "ESTIMATE",
-    "NamedTokenizer",
-    "TokenCounting",
-    "TokenizerError",
-    "counting_for",
-    "fetch",
+    "BY_SCRIPT", "ESTIMATE", "NamedTokenizer", "TokenCounting", "TokenizerError", "counting_for", "fetch",
     "tokenizer_files",
 ]  # fmt: skip
 

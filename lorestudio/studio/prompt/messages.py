@@ -136,7 +136,8 @@ class HandedChat:
         if who not in self._scripts:
             used = _shaping(scripts_of(of_speaker(self._setup, self._chat, end, speaker), speaker))
             texts = (text for each in used for text in (each.find, each.replace, *each.trim))
-            names = frozenset(name for text in texts for name in _names_in(text))
+            found = (each for text in texts for each in _NAMED.finditer(text))
+            names = frozenset((each[1] or each[2]).strip().lower() for each in found)
             limits = [limit for each in used for limit in (each.min_depth, each.max_depth) if limit is not None]
             deepest = int(min(max((limit for limit in limits if limit < _DEEP), default=0), _DEEP))
             reaches = [
@@ -158,10 +159,6 @@ def _shaping(scripts: Iterable[RegexScript]) -> tuple[RegexScript, ...]:
 def _has_more(message: Message) -> bool:
     titled = message.extra.get("append_title") or message.extra.get("media")
     return bool(titled) or next(files_of(message), None) is not None
-
-
-def _names_in(text: str) -> list[str]:
-    return [(found[1] or found[2]).strip().lower() for found in _NAMED.finditer(text)]
 
 
 _START: Final = re.compile(r"<START>", re.IGNORECASE)

@@ -202,7 +202,7 @@ class Judge(Struct, frozen=True):
         """The place of a proposal for which no answer came."""
         if isinstance(task.about, DraftPassage):
             return _blank(task, task.about, problem)
-        return self._about(task, task.about, _empty(task.kind), problem, ())
+        return self._about(task, task.about, () if task.kind is ProposalKind.KEYS else "", problem, ())
 
     def edited(self, proposal: Proposal, after: Value) -> Proposal:
         """The proposal with what a person made of it."""
@@ -332,10 +332,6 @@ def _why_not(source: str, name: str, value: Value) -> str:
 def _blank(task: ProposalTask, passage: DraftPassage, problem: str) -> Proposal:
     place: Path = passage.folder / "Draft.md"
     return Proposal(task.kind, place, task.title, "", "", None, task, problem=problem)
-
-
-def _empty(kind: ProposalKind) -> Value:
-    return () if kind is ProposalKind.KEYS else ""
 
 
 def _nothing(kind: ProposalKind) -> str:

@@ -151,11 +151,6 @@ def memory_of(row: Row) -> Memory:
     )  # fmt: skip
 
 
-def bare_memory_of(row: Row) -> tuple[Memory, bool]:
-    """The memory of a row of `SELECT_BARE`, which comes without its vector, and whether it has one."""
-    return memory_of((*row[:5], None, *row[6:])), bool(row[5])
-
-
 def decision_row(run: str, decision: FactDecision) -> Row:
     """What became of a fact in a run, as a row."""
     return (
@@ -462,7 +457,8 @@ class FactStore(Closing):
 
     def bare_memories(self) -> list[tuple[Memory, bool]]:
         """The memories of all owners in order, without their vectors, and whether each has one."""
-        return [bare_memory_of(row) for row in self._data.read(f"{SELECT_BARE}ORDER BY number")]
+        rows = self._data.read(f"{SELECT_BARE}ORDER BY number")
+        return [(memory_of((*row[:5], None, *row[6:])), bool(row[5])) for row in rows]
 
     def save_memory(self, memory: Memory) -> None:
         """Keep a new memory; it is given its id and the moment."""

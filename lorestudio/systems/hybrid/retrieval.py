@@ -23,7 +23,7 @@ from lorestudio.domain.automaton import WordGroups
 from lorestudio.domain.chat import Message
 from lorestudio.domain.entry import Position, VaultIndex
 from lorestudio.domain.javascript import Json, code_units, head, number, to_number, truthy
-from lorestudio.domain.patterns import Pattern, PatternError, PatternTimeoutError, compile_pattern
+from lorestudio.domain.patterns import PatternError, PatternTimeoutError, compile_pattern
 from lorestudio.domain.records import replace
 from lorestudio.domain.state import ChatControls, has_rule
 
@@ -359,15 +359,11 @@ def _hit(entry: WorldEntry, context: str, options: Options, remarks: dict[str, s
 
 def _pattern_place(entry: WorldEntry, key: str, context: str, remarks: dict[str, str]) -> int:
     try:
-        match = _compiled(key).search(context)
+        match = compile_pattern(key, "i").search(context)
     except (PatternError, PatternTimeoutError) as error:
         remarks[entry.id] = str(error)
         return -1
     return -1 if match is None else match.start()
-
-
-def _compiled(key: str) -> Pattern:
-    return compile_pattern(key, "i")
 
 
 def _usable(entry: WorldEntry, query: Numbers) -> bool:

@@ -178,7 +178,7 @@ class TraceStore(Closing):
                 "trace": run.trace.data,
                 "system": run.system,
                 "mark": run.mark,
-                "beside": _beside(run),
+                "beside": json.dumps({**run.beside, "heading": run.trace.heading()}, separators=(",", ":")),
                 "after": run.after,
             }
             for run in runs
@@ -329,10 +329,6 @@ class TraceStore(Closing):
     def _report(self, problem: str) -> None:
         with self._lock:
             self._problems[problem] = None
-
-
-def _beside(run: StoredRun) -> str:
-    return json.dumps({**run.beside, "heading": run.trace.heading()}, separators=(",", ":"))
 
 
 def _state_of(path: Path) -> str:

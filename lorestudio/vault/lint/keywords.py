@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Final
 
 from lorestudio.domain.javascript import length, trim
@@ -72,7 +73,8 @@ def mistyped_keys(note: Note, rules: Rules) -> Iterator[Hit]:
                 fix = _keys(note, _one(key, keyforms.seen), "Replace the invisible sign") if name == "keys" else None
                 yield Hit("K59", f"The key “{key}” has an invisible sign: {', '.join(found)}.", name, key, fix=fix)
             if searched.case_sensitive and unicodedata.normalize("NFC", key) != key:
-                fix = _keys(note, _one(key, _composed), "Compose the letters") if name == "keys" else None
+                mended = _one(key, partial(unicodedata.normalize, "NFC"))
+                fix = _keys(note, mended, "Compose the letters") if name == "keys" else None
                 yield Hit("K58", f"The key “{key}” has decomposed letters.", name, key, fix=fix)
             if not _CURLY.isdisjoint(key):
                 yield Hit("K63", f"The key “{key}” has curly quotes.", name, key)
@@ -120,10 +122,6 @@ def shared_keys(note: Note, facts: VaultFacts) -> Iterator[Hit]:
         if titles:
             whole = f"“{longer}”, a key" if longer else "keys"
             yield Hit("K54", f"The key “{key}” is part of {whole} of {titles}.", "keys", key)
-
-
-def _composed(key: str) -> str:
-    return unicodedata.normalize("NFC", key)
 
 
 def _one(key: str, change: Callable[[str], str]) -> Callable[[str], list[str]]:
