@@ -9,7 +9,7 @@ from typing import Final
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeySequence
-from PySide6.QtWidgets import QMenu, QToolButton, QWidget
+from PySide6.QtWidgets import QToolButton, QWidget
 
 from lorestudio.domain.records import replace
 from lorestudio.domain.resources import resource
@@ -20,7 +20,7 @@ from lorestudio.ui.shell.layout import WORKSPACES, Workspace
 from lorestudio.ui.shell.shortcuts import ShortcutsDialog, ShortcutStore, shown, with_shortcuts
 from lorestudio.ui.shell.words import tr
 from lorestudio.ui.widgets import dialogs
-from lorestudio.ui.widgets.layouts import iconed, named
+from lorestudio.ui.widgets.layouts import iconed, menu_of, named
 from lorestudio.ui.widgets.pane import Pane
 from lorestudio.ui.widgets.picker import Choice
 
@@ -110,10 +110,8 @@ class WindowFeature(Feature):
     def begin(self) -> None:
         """The actions are there: give the buttons theirs, and the actions the person's own shortcuts."""
         context = self.context
-        self._workspace.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-        menu = QMenu(self._workspace, toolTipsVisible=True)
+        menu = menu_of(self._workspace, tips=True)
         context.commands.fill(menu, [f"workspace.{workspace.name}" for workspace in WORKSPACES])
-        self._workspace.setMenu(menu)
         self._palette.setText(tr("Find anything   Ctrl+P"))
         self._palette.clicked.connect(partial(context.run, "go.command"))
         flip = tr("Switch between light and dark")

@@ -112,7 +112,6 @@ class DiffView(QWidget):
         ]
         font = fixed_font(self.font().pointSizeF())
         self.view = text_view(self, tr("What differs"), font=font, object_name="Diff")
-        self.view.setTabChangesFocus(True)
         head = row(row(*signs, spacing=16), 1, self.summary)
         column(head, (self.view, 1), of=self, spacing=4, margins=0)
         theme.changed.connect(self._fill)

@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
     QLabel,
     QLayout,
     QLineEdit,
+    QMenu,
     QPlainTextEdit,
     QProgressBar,
     QPushButton,
@@ -204,6 +205,14 @@ def tool(
     if clicked is not None:
         made.clicked.connect(clicked)
     return made
+
+
+def menu_of(button: QToolButton, *, tips: bool = False) -> QMenu:
+    """A menu that a press opens, with the tips of its actions where they say more than their titles."""
+    menu = QMenu(button, toolTipsVisible=tips)
+    button.setMenu(menu)
+    button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+    return menu
 
 
 def iconed(theme: Theme, made: _Button, icon: str, tone: str = "text_muted") -> _Button:

@@ -12,16 +12,7 @@ from typing import Any, ClassVar, Final
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QAccessible, QAccessibleEvent, QKeyEvent, QShowEvent
-from PySide6.QtWidgets import (
-    QMenu,
-    QPlainTextEdit,
-    QPushButton,
-    QSizePolicy,
-    QStackedWidget,
-    QTabWidget,
-    QToolButton,
-    QWidget,
-)
+from PySide6.QtWidgets import QPlainTextEdit, QPushButton, QSizePolicy, QStackedWidget, QTabWidget, QToolButton, QWidget
 
 from lorestudio.ui.shell.actions import Commands
 from lorestudio.ui.shell.theme import Theme
@@ -35,6 +26,7 @@ from lorestudio.ui.widgets.layouts import (
     holding,
     iconed,
     label,
+    menu_of,
     named,
     row,
     small_button,
@@ -358,8 +350,7 @@ class WorkPane(Pane):
                 each.setProperty("kind", "text")
                 each.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         named(self.asked, "", kind="text")
-        for holder in (named(self.more, more, tip), self.asked):
-            holder.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        named(self.more, more, tip)
         line = row(*self.buttons.values(), self.more, (self.state, 1) if beside else 1, self.asked, spacing=4)
         head = column(line, *(() if beside else (self.state,)), self.progress, spacing=3, margins=(8, 5, 8, 4))
         self._content.insertWidget(0, holding(head, self))
@@ -369,8 +360,7 @@ class WorkPane(Pane):
         for name, each in self.buttons.items():
             each.setDefaultAction(commands.actions[name])
         for holder, names in ((self.more, self.menu), (self.asked, _ANSWERS)):
-            holder.setMenu(QMenu(holder))
-            commands.fill(holder.menu(), names)
+            commands.fill(menu_of(holder), names)
 
     def ask_before_leaving(self, leave: Callable[[], object]) -> bool:
         """Ask before texts that were written and not kept are given up; False where there are none."""

@@ -11,7 +11,7 @@ from typing import Final
 
 from PySide6.QtCore import QModelIndex, QSignalBlocker, QSize, Qt, Signal
 from PySide6.QtGui import QAction, QActionGroup, QFontMetricsF, QKeyEvent, QResizeEvent
-from PySide6.QtWidgets import QBoxLayout, QLineEdit, QMenu, QSizePolicy, QToolButton, QWidget
+from PySide6.QtWidgets import QBoxLayout, QLineEdit, QSizePolicy, QToolButton, QWidget
 
 from lorestudio.domain.chat import Chat, Generation, Message, places_in
 from lorestudio.domain.records import replace
@@ -40,7 +40,7 @@ from lorestudio.ui.state.choices import (
 )
 from lorestudio.ui.state.selection import Selection
 from lorestudio.ui.state.session import Session
-from lorestudio.ui.widgets.layouts import column, holding, letters, named, row
+from lorestudio.ui.widgets.layouts import column, holding, letters, menu_of, named, row
 from lorestudio.ui.widgets.paint import KeyQuery, whole_parts
 from lorestudio.ui.widgets.pane import Pane
 from lorestudio.ui.widgets.work_pane import ProgressStrip
@@ -150,8 +150,7 @@ class ModeBar(QWidget):
     def _button(self) -> QToolButton:
         button = named(QToolButton(self), "", kind="text")
         button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-        button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-        button.setMenu(QMenu(button, toolTipsVisible=True))
+        menu_of(button, tips=True)
         return button
 
     def _fill_systems(self) -> None:

@@ -174,7 +174,6 @@ class PromptSetupDialog(Dialog):
         self.tabs.addTab(self._make_prompt(), tr("Preset and prompts"))
         self.tabs.addTab(self._make_scripts(), tr("Regex scripts"))
         self.remarks = text_view(self.tabs, tr("What is not followed"))
-        self.remarks.setTabChangesFocus(True)
         self.tabs.addTab(self.remarks, "")
         self.problem = label(self, kind="error", selectable=True)
         self.problem.hide()

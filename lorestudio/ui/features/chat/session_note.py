@@ -44,7 +44,6 @@ class SessionNoteDialog(Dialog):
         said = tr("The last one, {since} ago", since=since) if last.text else tr("This chat has none yet.")
         self.text = text_view(self, tr("The last session note"))
         self.text.setPlainText(last.text)
-        self.text.setTabChangesFocus(True)
         self.focus = named(
             QLineEdit(self, placeholderText=tr("whatever matters")), tr("What the note should pay attention to")
         )

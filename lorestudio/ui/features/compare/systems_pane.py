@@ -12,7 +12,7 @@ from typing import Final
 
 from PySide6.QtCore import QPoint, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QFontMetricsF, QIcon, QImage, QPainter, QPen, QPolygonF, QRegion, QShowEvent
-from PySide6.QtWidgets import QMenu, QSizePolicy, QToolButton, QWidget
+from PySide6.QtWidgets import QSizePolicy, QToolButton, QWidget
 
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.lifecycle import Cancelled
@@ -38,7 +38,7 @@ from lorestudio.ui.state.choices import system_title
 from lorestudio.ui.state.selection import Selection
 from lorestudio.ui.state.session import Session
 from lorestudio.ui.widgets.chart import MARGIN, Frame, PlaceChart, Shape, Sign, shared
-from lorestudio.ui.widgets.layouts import button, holding, label, named, row, split, tabbed
+from lorestudio.ui.widgets.layouts import button, holding, label, menu_of, named, row, split, tabbed
 from lorestudio.ui.widgets.paint import png_bytes
 from lorestudio.ui.widgets.pane import Pane
 from lorestudio.ui.widgets.record_table import RecordView
@@ -215,11 +215,9 @@ class SystemsPane(Pane):
 
     def _head(self) -> QWidget:
         self.choose_button = named(QToolButton(self), "", kind="text")
-        self.choose_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.choose_button.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
-        self.menu = QMenu(self.choose_button, toolTipsVisible=True)
+        self.menu = menu_of(self.choose_button, tips=True)
         self.menu.aboutToShow.connect(self.fill_menu)
-        self.choose_button.setMenu(self.menu)
         self.run_button = button(self, tr("Compare"), self.run, kind="primary")
         self.stop_button = button(self, tr("Stop"), self.stop)
         self.stop_button.hide()

@@ -10,7 +10,7 @@ from typing import Final
 
 from PySide6.QtCore import QPoint, QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QHideEvent, QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QCheckBox, QComboBox, QMenu, QSizePolicy, QToolButton, QWidget
+from PySide6.QtWidgets import QCheckBox, QComboBox, QSizePolicy, QToolButton, QWidget
 
 from lorestudio.domain.texts import shorten
 from lorestudio.systems.facts.picture import FactsPicture, MemoryRow
@@ -21,7 +21,7 @@ from lorestudio.ui.features.facts.table import ORDERS, SIMILARITY, USES, WHEN, M
 from lorestudio.ui.shell.actions import Commands
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, number, tr
-from lorestudio.ui.widgets.layouts import SearchField, column, combo, iconed, named, row, split, tight, tool
+from lorestudio.ui.widgets.layouts import SearchField, column, combo, iconed, menu_of, named, row, split, tight, tool
 from lorestudio.ui.widgets.pane import EmptyState, FilterStrip, FoldingRow
 from lorestudio.ui.widgets.work_pane import WorkPane
 
@@ -49,14 +49,12 @@ class FilterBar(FoldingRow):
         self.find_button = iconed(theme, tool(self, tr("Search by meaning"), self._search, tip=find_tip), "search")
         self.scope = self._combo(tr("Whose memories"), (tr("This chat"), tr("All chats")))
         self.tag = self._combo(tr("Only with this tag"), (tr("All tags"),))
-        order = QToolButton(self, popupMode=QToolButton.ToolButtonPopupMode.InstantPopup)
-        self.order = iconed(theme, order, "list")
-        self.orders = QMenu(self.order)
+        self.order = iconed(theme, QToolButton(self), "list")
+        self.orders = menu_of(self.order)
         for place, words in ORDERS.items():
             act = self.orders.addAction(tr(words))
             act.setCheckable(True)
             act.setData(place)
-        self.order.setMenu(self.orders)
         self.only_pinned = named(QCheckBox(tr("Pinned"), self), "", tr("List pinned memories only"))
         upper.setLayout(row((self.field, 1), self.find_button, self.order, spacing=5, margins=0))
         lower.setLayout(row((self.scope, 1), (self.tag, 1), self.only_pinned, spacing=5, margins=0))

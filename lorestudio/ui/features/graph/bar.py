@@ -26,7 +26,7 @@ from lorestudio.ui.features.graph.looks import (
 from lorestudio.ui.shell.qt import HORIZONTAL, plain
 from lorestudio.ui.shell.theme import Theme, drawn, scaled
 from lorestudio.ui.shell.words import count, number, tr
-from lorestudio.ui.widgets.layouts import SearchField, Slot, Wrapping, combo, iconed, label, named, row, tool
+from lorestudio.ui.widgets.layouts import SearchField, Slot, Wrapping, combo, iconed, label, menu_of, named, row, tool
 from lorestudio.ui.widgets.paint import draw_glyph, draw_words, hairline
 
 DEEPEST = 3
@@ -77,13 +77,11 @@ class GraphBar(QWidget):
         self.colours = combo(self, name, words)
         self.colours.currentIndexChanged.connect(lambda _place: self.coloured.emit(self.colour_by()))
         self.menu_button = _button(self._theme, "switches", tr("More about the graph"), self)
-        self.menu_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-        self.menu_button.setMenu(self._make_menu())
+        self._fill_menu(menu_of(self.menu_button, tips=True))
         parts = ((self.search, 1), self.hits, self.colours, self.menu_button)
         self.setLayout(row(*parts, spacing=6, margins=(8, 7, 8, 4)))
 
-    def _make_menu(self) -> QMenu:
-        menu = QMenu(self, toolTipsVisible=True)
+    def _fill_menu(self, menu: QMenu) -> None:
         self.options: dict[str, QAction] = {}
         for name, text, tip in (
             ("titles", "Titles", "Write titles beside the nodes, as many as fit"),
@@ -102,7 +100,6 @@ class GraphBar(QWidget):
             menu.addSeparator()
             for name, text in commands:
                 menu.addAction(tr(text), partial(self.command.emit, name))
-        return menu
 
 
 class ScopeBar(QWidget):

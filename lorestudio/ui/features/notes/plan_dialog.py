@@ -61,8 +61,6 @@ class ChangeView(QWidget):
         self.text.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
         self.remarks = text_view(self, tr("What else you should know"))
         self.remarks.setMaximumHeight(84)
-        for text in (self.text, self.remarks):
-            text.setTabChangesFocus(True)
         self.split = split(self.files, self.text, across=True, sizes=(210, 420), stretch=1)
         # The stretch takes the room while there is no plan, so that the sentence stands at the top.
         column(self.summary, (self.split, 1), self.remarks, 0, of=self, spacing=5, margins=0)

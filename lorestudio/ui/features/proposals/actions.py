@@ -65,7 +65,6 @@ class PassageDialog(Dialog):
         form.addRow(tr("Messages"), row(self.first, to, self.last, (self.amount, 1), spacing=8))
         form.addRow(tr("About"), self.focus)
         self.passage = text_view(self, tr("The messages"))
-        self.passage.setTabChangesFocus(True)
         self.go_on = QPushButton(tr("Draft a note"), self)
         column(label(self, intro), form, (self.passage, 1), self.answers(self.go_on), of=self)
         self.first.valueChanged.connect(self._show)

@@ -182,7 +182,6 @@ class ProposalDetail(QWidget):
         font = fixed_font(self.font().pointSizeF())
         self.request, self.reply = (text_view(self, name, font=font) for name in (tr("Request"), tr("Answer")))
         for text in (self.request, self.reply):
-            text.setTabChangesFocus(True)
             self.tabs.addTab(text, text.accessibleName())
         parts = (self.title, self._words_area, (self.tabs, 1), self._make_buttons())
         return holding(column(*parts, spacing=5, margins=0), self)

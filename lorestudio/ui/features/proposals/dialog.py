@@ -7,7 +7,7 @@ from typing import Final
 
 from PySide6.QtCore import QItemSelectionModel, QModelIndex, Qt, Signal
 from PySide6.QtGui import QActionGroup
-from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QMenu, QSizePolicy, QToolButton, QWidget
+from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QSizePolicy, QToolButton, QWidget
 
 from lorestudio.domain.texts import shorten
 from lorestudio.studio.notes.changes.change_set import ChangeSet
@@ -23,7 +23,7 @@ from lorestudio.ui.shell.words import count, tr
 from lorestudio.ui.state.choices import source_help, source_title
 from lorestudio.ui.state.session import Session
 from lorestudio.ui.widgets.dialogs import Dialog
-from lorestudio.ui.widgets.layouts import ProgressBar, button, column, combo, label, named, row, split
+from lorestudio.ui.widgets.layouts import ProgressBar, button, column, combo, label, menu_of, named, row, split
 from lorestudio.ui.widgets.pane import MessageBar
 from lorestudio.ui.widgets.record_table import RecordView
 
@@ -79,9 +79,7 @@ class ProposalsDialog(Dialog):
     def _make_head(self, project: Project) -> QHBoxLayout:
         self.source = named(QToolButton(self), "", kind="text")
         self.source.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-        self.source.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-        menu = QMenu(self.source, toolTipsVisible=True)
-        self.source.setMenu(menu)
+        menu_of(self.source, tips=True)
         self._sources = QActionGroup(self)
         self.again = QCheckBox(tr("Also notes that have a summary"), self)
         self.again.setVisible(self.work.wish.kind is ProposalKind.SUMMARY)

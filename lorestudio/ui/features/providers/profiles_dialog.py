@@ -13,7 +13,6 @@ from PySide6.QtWidgets import (
     QFormLayout,
     QHBoxLayout,
     QLineEdit,
-    QMenu,
     QMessageBox,
     QPushButton,
     QSizePolicy,
@@ -46,7 +45,7 @@ from lorestudio.ui.state.choices import system_title
 from lorestudio.ui.state.session import Session
 from lorestudio.ui.widgets import dialogs
 from lorestudio.ui.widgets.dialogs import Dialog
-from lorestudio.ui.widgets.layouts import button, column, combo, label, named, row
+from lorestudio.ui.widgets.layouts import button, column, combo, label, menu_of, named, row
 from lorestudio.ui.widgets.pane import MessageBar
 from lorestudio.ui.widgets.rows import NameList
 
@@ -104,11 +103,9 @@ class ProfilesDialog(Dialog):
         self.add.setText(tr("Add"))
         self.add.setIcon(self._theme.icon("plus"))
         self.add.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-        self.add.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-        menu = QMenu(self.add)
+        menu = menu_of(self.add)
         for preset in PRESETS:
             menu.addAction(preset.name).triggered.connect(partial(self._add_preset, preset))
-        self.add.setMenu(menu)
         self.delete = button(self, tr("Delete…"), self._ask_delete)
         return column((self.list, 1), row(self.add, self.delete, 1))
 

@@ -138,7 +138,6 @@ class BooksDialog(Dialog):
         self.role = combo(self, tr("Role of the chosen lorebook"), roles)
         role_label = label(self, tr("Role of the chosen one"), wrap=False)
         self.about = text_view(self, tr("About the chosen lorebook"))
-        self.about.setTabChangesFocus(True)
         self.about.setFixedHeight(110)
         self.apply = QPushButton(tr("Apply and replay"), self)
         form = self._form()

@@ -12,7 +12,7 @@ import numpy as np
 from msgspec import Struct
 from PySide6.QtCore import QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QActionGroup, QBrush, QFontMetricsF, QPainter, QPaintEvent
-from PySide6.QtWidgets import QMenu, QSizePolicy, QToolButton, QWidget
+from PySide6.QtWidgets import QSizePolicy, QToolButton, QWidget
 
 from lorestudio.domain.chat import Chat, Generation
 from lorestudio.exchange.chats.recorded import noted_tokens
@@ -30,7 +30,7 @@ from lorestudio.ui.state.expected import ExpectedMark, ExpectedMarks
 from lorestudio.ui.state.selection import Selection
 from lorestudio.ui.state.session import Session
 from lorestudio.ui.widgets.chart import BarChart, Bars, Layer, Shape, Signs
-from lorestudio.ui.widgets.layouts import iconed, label, named, row, stack, tight, tool
+from lorestudio.ui.widgets.layouts import iconed, label, menu_of, named, row, stack, tight, tool
 from lorestudio.ui.widgets.paint import hairline, hatch
 
 REFRESH_MS: Final = 120
@@ -208,8 +208,7 @@ class ReplyStrip(QWidget):
     def _menu(self, icon: str, text: str, name: str) -> QToolButton:
         made = iconed(self._theme, tool(self, text or name, text=text, tip=name), icon)
         made.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-        made.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-        made.setMenu(QMenu(made))
+        menu_of(made)
         return made
 
     # ---- filling ----------------------------------------------------------------------------------------------------

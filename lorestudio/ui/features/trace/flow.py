@@ -23,7 +23,7 @@ from PySide6.QtGui import (
     QPaintEvent,
     QResizeEvent,
 )
-from PySide6.QtWidgets import QBoxLayout, QListView, QMenu, QScrollArea, QSizePolicy, QToolButton, QWidget
+from PySide6.QtWidgets import QBoxLayout, QListView, QScrollArea, QSizePolicy, QWidget
 
 from lorestudio.domain.records import replace
 from lorestudio.studio.report.pictures import (
@@ -55,7 +55,7 @@ from lorestudio.ui.shell.words import count, number, tr
 from lorestudio.ui.state.ai_calls import stage_failure
 from lorestudio.ui.widgets import dialogs, layouts
 from lorestudio.ui.widgets.cells import FIT, Bar, Column, Glyph, Look, Piece, Strip, Words, same_words, titled
-from lorestudio.ui.widgets.layouts import iconed, one_of, stack, tight, tool
+from lorestudio.ui.widgets.layouts import iconed, menu_of, one_of, stack, tight, tool
 from lorestudio.ui.widgets.paint import Picture, draw_focus, draw_words, hairline, png_bytes, tell
 from lorestudio.ui.widgets.record_table import RecordTable, RecordView
 
@@ -479,11 +479,9 @@ class FlowPage(QWidget):
         save = tool(self, tr("Save table or picture"), tip=tr("Save the table as CSV, the picture as SVG or PNG"))
         self.table_button = iconed(self._theme, as_table, "table")
         self.save_button = iconed(self._theme, save, "save")
-        self.save_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-        menu = QMenu(self.save_button)
+        menu = menu_of(self.save_button)
         for ending, title in (("csv", "Table as CSV…"), ("svg", "Picture as SVG…"), ("png", "Picture as PNG…")):
             menu.addAction(tr(title), partial(self.save, ending))
-        self.save_button.setMenu(menu)
         buttons = self._measures.buttons()
         return layouts.row(*buttons, 1, self.table_button, self.save_button, spacing=2, margins=(8, 4, 8, 3))
 

@@ -70,15 +70,44 @@ _LOGICS: Final = (
 )
 _ROLES: Final = (("system", "system"), ("user", "user"), ("assistant", "assistant"))
 
+
+def _keys(name: str, title: str, text: str) -> FieldSpec:
+    return FieldSpec(name, title, FieldKind.KEYS, text, "key")
+
+
+def _titles(name: str, title: str, text: str, icon: str = "link") -> FieldSpec:
+    return FieldSpec(name, title, FieldKind.TITLES, text, icon)
+
+
+def _line(name: str, title: str, text: str, icon: str, general: str = "") -> FieldSpec:
+    return FieldSpec(name, title, FieldKind.LINE, text, icon, general=general)
+
+
+def _words(name: str, title: str, text: str, icon: str, values: tuple[str, ...] = ()) -> FieldSpec:
+    return FieldSpec(name, title, FieldKind.WORDS, text, icon, values=values)
+
+
+def _flag(name: str, title: str, text: str, icon: str = "check", *, default: bool = False) -> FieldSpec:
+    return FieldSpec(name, title, FieldKind.FLAG, text, icon, flag_default=default)
+
+
+def _number(
+    name: str,
+    title: str,
+    text: str,
+    general: str = "",
+    low: float | None = 0,
+    high: float | None = None,
+    *,
+    step: float = 1,
+    icon: str = "number",
+) -> FieldSpec:
+    return FieldSpec(name, title, FieldKind.NUMBER, text, icon, low, high, step, general=general)
+
+
 KNOWN: Final[tuple[FieldSpec, ...]] = (
-    FieldSpec("keys", "keys", FieldKind.KEYS, "The entry fires when one of these words occurs in the chat.", "key"),
-    FieldSpec(
-        "refine_keys",
-        "refine keys",
-        FieldKind.KEYS,
-        "At least one of these must occur as well before a key counts.",
-        "key",
-    ),
+    _keys("keys", "keys", "The entry fires when one of these words occurs in the chat."),
+    _keys("refine_keys", "refine keys", "At least one of these must occur as well before a key counts."),
     FieldSpec(
         LOGIC_FIELD,
         "refine logic",
@@ -90,18 +119,9 @@ KNOWN: Final[tuple[FieldSpec, ...]] = (
     FieldSpec(
         "tags", "tags", FieldKind.TAGS, "Tags sort notes; the entry tag makes a note part of the lorebook.", "tag"
     ),
-    FieldSpec(
-        "enabled",
-        "enabled",
-        FieldKind.FLAG,
-        "Switched off, the note is left out as if it were not in the vault.",
-        "check",
-        flag_default=True,
-    ),
-    FieldSpec("constant", "constant", FieldKind.FLAG, "The entry is part of every prompt, keys or not.", "constant"),
-    FieldSpec(
-        "priority", "priority", FieldKind.NUMBER, "Who survives the budget: lower numbers go in first.", "number"
-    ),
+    _flag("enabled", "enabled", "Switched off, the note is left out as if it were not in the vault.", default=True),
+    _flag("constant", "constant", "The entry is part of every prompt, keys or not.", "constant"),
+    _number("priority", "priority", "Who survives the budget: lower numbers go in first.", low=None),
     FieldSpec(
         "summary",
         "summary",
@@ -109,85 +129,37 @@ KNOWN: Final[tuple[FieldSpec, ...]] = (
         "What the AI reads about the entry when it chooses; say what it is and when to take it.",
         "lines",
     ),
-    FieldSpec(
-        "requires", "requires", FieldKind.TITLES, "The entry goes in only together with all of these entries.", "link"
-    ),
-    FieldSpec(
-        "excludes", "excludes", FieldKind.TITLES, "The entry stays out when one of these entries is in.", "slash"
-    ),
-    FieldSpec(
-        "cascade_links", "cascade links", FieldKind.TITLES, "Entries that come along whenever this one matches.", "link"
-    ),
+    _titles("requires", "requires", "The entry goes in only together with all of these entries."),
+    _titles("excludes", "excludes", "The entry stays out when one of these entries is in.", "slash"),
+    _titles("cascade_links", "cascade links", "Entries that come along whenever this one matches."),
     FieldSpec(
         "position", "position", FieldKind.CHOICE, "Where in the prompt the text goes.", "place", choices=_POSITIONS
     ),
-    FieldSpec(
-        "depth",
-        "depth",
-        FieldKind.NUMBER,
-        "In the chat: how many messages stand below the text; 0 is the very end.",
-        "number",
-        low=0,
-        high=MAX_DEPTH,
+    _number(
+        "depth", "depth", "In the chat: how many messages stand below the text; 0 is the very end.", high=MAX_DEPTH
     ),
     FieldSpec("role", "role", FieldKind.CHOICE, "Who speaks the text in the chat.", "place", choices=_ROLES),
-    FieldSpec(
-        "outlet",
-        "outlet",
-        FieldKind.LINE,
-        "The name of an outlet that the text goes to instead of a position.",
-        "place",
+    _line("outlet", "outlet", "The name of an outlet that the text goes to instead of a position.", "place"),
+    _number(
+        "scanDepth", "scan depth", "How many of the last messages are searched for this entry's keys.", high=10_000
     ),
-    FieldSpec(
-        "scanDepth",
-        "scan depth",
-        FieldKind.NUMBER,
-        "How many of the last messages are searched for this entry's keys.",
-        "number",
-        low=0,
-        high=10_000,
-    ),
-    FieldSpec(
-        "cooldown",
-        "cooldown",
-        FieldKind.NUMBER,
-        "After it went in, the entry rests for so many generations.",
-        "pause",
-        low=0,
-    ),
-    FieldSpec(
-        "warmup",
-        "warmup",
-        FieldKind.NUMBER,
-        "Its keys must occur so many times in the searched messages before it fires.",
-        "number",
-        low=0,
-    ),
-    FieldSpec(
+    _number("cooldown", "cooldown", "After it went in, the entry rests for so many generations.", icon="pause"),
+    _number("warmup", "warmup", "Its keys must occur so many times in the searched messages before it fires."),
+    _number(
         "probability",
         "probability",
-        FieldKind.NUMBER,
         "How likely it fires when its keys match: 0 is never, 1 always.",
-        "number",
-        low=0,
         high=1,
         step=0.05,
     ),
-    FieldSpec(
+    _flag(
         "excludeRecursion",
         "exclude recursion",
-        FieldKind.FLAG,
         "Its own text wakes no other entries; it can still be woken itself.",
         "slash",
     ),
-    FieldSpec("graph", "graph", FieldKind.FLAG, "Whether the entry appears in the graph.", "dot", flag_default=True),
-    FieldSpec(
-        "aliases",
-        "aliases",
-        FieldKind.WORDS,
-        "Other names that links in Obsidian may use; DeepLore does not read them.",
-        "tag",
-    ),
+    _flag("graph", "graph", "Whether the entry appears in the graph.", "dot", default=True),
+    _words("aliases", "aliases", "Other names that links in Obsidian may use; DeepLore does not read them.", "tag"),
 )
 """In the order in which the form shows them."""
 
@@ -377,42 +349,26 @@ def _choice(name: str, title: str, text: str, choices: tuple[tuple[str, str], ..
     return FieldSpec(name, title, FieldKind.CHOICE, text, "place", choices=choices, general=general, literal=True)
 
 
-def _number(
-    name: str, title: str, text: str, general: str, low: float | None = 0, high: float | None = None
-) -> FieldSpec:
-    return FieldSpec(name, title, FieldKind.NUMBER, text, "number", low, high, general=general)
-
-
-def _flag(name: str, title: str, text: str) -> FieldSpec:
-    return FieldSpec(name, title, FieldKind.FLAG, text, "check")
-
-
 def _extra(name: str, title: str) -> FieldSpec:
     return _flag(name, title, "The entry's keys are looked for there, too, not in the chat alone.")
 
 
 BOOK_FIELDS: Final[tuple[FieldSpec, ...]] = (
-    FieldSpec("comment", "title", FieldKind.LINE, "What SillyTavern's list calls the entry.", "lines", general="none"),
-    FieldSpec("key", "keys", FieldKind.KEYS, "The entry fires when one of these occurs in the chat.", "key"),
-    FieldSpec(
-        "keysecondary", "secondary keys", FieldKind.KEYS, "Further keys; the logic says how many of them.", "key"
-    ),
+    _line("comment", "title", "What SillyTavern's list calls the entry.", "lines", "none"),
+    _keys("key", "keys", "The entry fires when one of these occurs in the chat."),
+    _keys("keysecondary", "secondary keys", "Further keys; the logic says how many of them."),
     _choice("selectiveLogic", "logic", "How many of the secondary keys must occur.", _BOOK_LOGICS, "at least one"),
-    FieldSpec(
-        "selective", "selective", FieldKind.FLAG, "Whether secondary keys count at all.", "check", flag_default=True
-    ),
+    _flag("selective", "selective", "Whether secondary keys count at all.", default=True),
     _flag("disable", "switched off", "The entry takes no part."),
-    FieldSpec("constant", "constant", FieldKind.FLAG, "The entry is part of every prompt, keys or not.", "constant"),
+    _flag("constant", "constant", "The entry is part of every prompt, keys or not.", "constant"),
     _flag("vectorized", "by likeness", "The entry fires when it is like the last messages, where vectors are on."),
     _choice("position", "position", "Where in the prompt the text goes.", _PLACES, "nowhere"),
     _number("depth", "depth", "In the chat: how many messages stand below the text.", "4", 0, MAX_DEPTH),
     _choice("role", "role", "Who speaks the text in the chat.", _BOOK_ROLES, "system"),
-    FieldSpec("outletName", "outlet", FieldKind.LINE, "The name of the outlet.", "place", general=_NOTHING),
+    _line("outletName", "outlet", "The name of the outlet.", "place", _NOTHING),
     _number("order", "order", "Higher numbers are offered to the budget first, and stand further down.", "none", None),
-    FieldSpec("probability", "probability", FieldKind.NUMBER, "In per cent.", "number", 0, 100, 5, general="100"),
-    FieldSpec(
-        "useProbability", "draw lots", FieldKind.FLAG, "Whether the probability counts.", "check", flag_default=True
-    ),
+    _number("probability", "probability", "In per cent.", "100", high=100, step=5),
+    _flag("useProbability", "draw lots", "Whether the probability counts.", default=True),
     _flag("ignoreBudget", "ignore budget", "The entry goes in though the budget is spent."),
     _flag("excludeRecursion", "not by recursion", "The texts of other entries do not wake it."),
     _flag("preventRecursion", "wakes none", "Its own text wakes no other entries."),
@@ -423,13 +379,13 @@ BOOK_FIELDS: Final[tuple[FieldSpec, ...]] = (
     _number("scanDepth", "scan depth", "How many of the last messages are searched for its keys.", _AS_SET, 0, 1000),
     _choice("caseSensitive", "case counts", "Whether large and small letters differ.", _EITHER, _AS_SET),
     _choice("matchWholeWords", "whole words", "Whether keys match whole words only.", _EITHER, _AS_SET),
-    FieldSpec("group", "group", FieldKind.LINE, "Of entries of one group only one goes in.", "list", general="none"),
+    _line("group", "group", "Of entries of one group only one goes in.", "list", "none"),
     _flag("groupOverride", "goes first", "In its group the highest order decides, and no lot."),
     _number("groupWeight", "group weight", "How likely its group chooses it.", "100", 1, 10_000),
     _choice("useGroupScoring", "group scoring", "Whether those with more keys found win the group.", _EITHER, _AS_SET),
-    FieldSpec("triggers", "kinds of reply", FieldKind.WORDS, "For which generations it is.", "list", values=_TRIGGERS),
-    FieldSpec("characterFilter.names", "characters", FieldKind.WORDS, "For whose chats it is.", "gate"),
-    FieldSpec("characterFilter.tags", "character tags", FieldKind.WORDS, "The ids of characters' tags.", "gate"),
+    _words("triggers", "kinds of reply", "For which generations it is.", "list", _TRIGGERS),
+    _words("characterFilter.names", "characters", "For whose chats it is.", "gate"),
+    _words("characterFilter.tags", "character tags", "The ids of characters' tags.", "gate"),
     _flag("characterFilter.isExclude", "not for those", "The characters and tags are those that it is not for."),
     _extra("matchPersonaDescription", "in persona"),
     _extra("matchCharacterDescription", "in description"),
@@ -437,6 +393,6 @@ BOOK_FIELDS: Final[tuple[FieldSpec, ...]] = (
     _extra("matchCharacterDepthPrompt", "in char. note"),
     _extra("matchScenario", "in scenario"),
     _extra("matchCreatorNotes", "in creator notes"),
-    FieldSpec("automationId", "automation", FieldKind.LINE, "The quick reply that it runs.", "code", general="none"),
+    _line("automationId", "automation", "The quick reply that it runs.", "code", "none"),
 )
 """In the order in which the form shows them."""
