@@ -6,9 +6,11 @@ Its other page has the whole chat by several systems.
 from __future__ import annotations
 
 from functools import partial
+from typing import Final
 
 from msgspec import Struct
 from PySide6.QtCore import QModelIndex, Qt, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QComboBox, QHeaderView, QTabWidget, QWidget
 
 from lorestudio.domain.lifecycle import Progress
@@ -46,6 +48,16 @@ class ComparedRuns(Struct, frozen=True):
     after: RunSide
     diff: TraceDiff
     causes: Causes | None = None
+
+
+_NAME: Final = 20
+"""Characters of an entry's name that have room at least."""
+
+_LEAST: Final = 12
+"""Characters that every column has room for; a pane that is narrower is scrolled."""
+
+_ROOMY: Final = 80
+"""A pane of so many characters has room for the tokens as well, which stand in A or B, too."""
 
 
 class RunsPage(Pane):
@@ -101,6 +113,13 @@ class RunsPage(Pane):
         )  # fmt: skip
         self.tree = RecordTreeView(self.theme, self.model, tr("Differences"), self)
         self.tree.setExpandsOnDoubleClick(False)
+        self.tree.setIndentation(14)
+        header = self.tree.header()
+        header.setStretchLastSection(False)  # it does not follow when a scroll bar comes
+        header.setMinimumSectionSize(_LEAST * self.fontMetrics().averageCharWidth())
+        header.setSectionResizeMode(QHeaderView.ResizeMode.Stretch)
+        header.setSectionResizeMode(0, QHeaderView.ResizeMode.Interactive)
+        header.setSectionResizeMode(3, QHeaderView.ResizeMode.ResizeToContents)
         self._shown = holding(tight(self.headline, (self.tree, 1), self._foot), self)
         self.column.addWidget(head)
         self.column.addWidget(self.or_empty("columns", self._shown), 1)
@@ -124,6 +143,13 @@ class RunsPage(Pane):
     def focus_target(self) -> QWidget:
         """The differences, or where runs are chosen."""
         return self.tree if self.pages.currentWidget() is self._shown else self.sides[0]
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Qt: names stay readable, and other columns where there is room for them."""
+        super().resizeEvent(event)
+        letter = self.fontMetrics().averageCharWidth()
+        self.tree.setColumnHidden(3, self.width() < _ROOMY * letter)
+        self.tree.setColumnWidth(0, max(_NAME * letter, round(self.width() * 0.34)))
 
     def set_seen(self, seen: bool) -> None:
         """Whether somebody sees the pane: a tab behind another one is not seen, though Qt calls it visible."""
@@ -279,13 +305,6 @@ class RunsPage(Pane):
         for group in root.children:
             self.tree.setFirstColumnSpanned(group.row, QModelIndex(), True)
             self.tree.setExpanded(self.model.index_of(group), group.opened)
-        header = self.tree.header()
-        header.setStretchLastSection(False)  # it does not follow when a scroll bar comes
-        header.setSectionResizeMode(3, QHeaderView.ResizeMode.ResizeToContents)
-        header.setSectionResizeMode(4, QHeaderView.ResizeMode.Stretch)
-        room = max(300, self.tree.viewport().width() - 60)
-        for column, share in ((0, 0.3), (1, 0.21), (2, 0.21)):
-            header.resizeSection(column, round(room * share))
 
     def _go(self, index: QModelIndex) -> None:
         if len(self.tree.selectionModel().selectedRows()) > 1:  # several are being chosen

@@ -133,6 +133,23 @@ def test_the_columns_have_room_beside_a_scroll_bar(window: MainWindow, qtbot: Qt
         assert tree.horizontalScrollBar().maximum() == 0
 
 
+@pytest.mark.dressed
+@pytest.mark.parametrize("letters", [1.0, 1.5], indirect=True)
+@pytest.mark.parametrize("size", [(1024, 640), (1280, 800)])
+def test_names_and_tokens_of_both_runs_are_read_whole(
+    letters: float, window: MainWindow, size: tuple[int, int], qtbot: QtBot
+) -> None:
+    window.resize(*size)
+    go(window, 4)
+    window.run("compare.before")
+    settle(window, qtbot)
+    tree = pane_of(window).tree
+    drain()
+    room = tree.fontMetrics().horizontalAdvance
+    assert tree.columnWidth(0) > 2 * tree.indentation() + room("Captain Ingram")
+    assert min(tree.columnWidth(1), tree.columnWidth(2)) > room("113 tokens")
+
+
 def test_the_comparison_follows_what_is_looked_at(window: MainWindow, qtbot: QtBot) -> None:
     go(window, 4)
     window.run("compare.before")
