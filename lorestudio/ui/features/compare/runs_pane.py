@@ -149,7 +149,7 @@ class RunsPage(Pane):
         super().resizeEvent(event)
         letter = self.fontMetrics().averageCharWidth()
         self.tree.setColumnHidden(3, self.width() < _ROOMY * letter)
-        self.tree.setColumnWidth(0, max(_NAME * letter, round(self.width() * 0.34)))
+        self.tree.setColumnWidth(0, max(_NAME * letter, round(self.width() * 0.27)))
 
     def set_seen(self, seen: bool) -> None:
         """Whether somebody sees the pane: a tab behind another one is not seen, though Qt calls it visible."""
