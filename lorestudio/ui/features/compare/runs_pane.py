@@ -50,7 +50,7 @@ class ComparedRuns(Struct, frozen=True):
     causes: Causes | None = None
 
 
-_NAME: Final = 20
+_NAME: Final = 22
 """Characters of an entry's name that have room at least."""
 
 _LEAST: Final = 12
