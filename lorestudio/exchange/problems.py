@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, TypeVar
+from typing import Annotated, Any, Final, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ValidationError
 
@@ -58,6 +58,27 @@ Texts = Annotated[tuple[str, ...], unless_null(())]
 Flag = Annotated[bool, unless_null(default=False)]
 
 
+_SAID: Final = {
+    **dict.fromkeys(("list_type", "tuple_type"), "this is no list"),
+    **dict.fromkeys(("dict_type", "mapping_type", "model_type", "model_attributes_type"), "this is no object"),
+    **dict.fromkeys(("int_type", "int_parsing", "int_from_float"), "this is no whole number"),
+    **dict.fromkeys(("float_type", "float_parsing", "finite_number"), "this is no number"),
+    **dict.fromkeys(("bool_type", "bool_parsing"), "this is neither true nor false"),
+    **dict.fromkeys(("enum", "literal_error"), "this is none of {expected}"),
+    "string_type": "this is no text", "missing": "it is missing", "extra_forbidden": "no field is called so",
+    "greater_than_equal": "this is less than {ge}", "less_than_equal": "this is more than {le}",
+}  # fmt: skip
+"""What is wrong with a value, by pydantic's name for it."""
+
+
+def said(problem: Mapping[str, Any]) -> str:
+    """What one of pydantic's errors says, without a full stop."""
+    found = problem.get("ctx", {})
+    cause = found.get("error")
+    words = _SAID[problem["type"]].format(**found) if problem["type"] in _SAID else str(cause or problem["msg"])
+    return words.rstrip(".")
+
+
 def checked(
     kind: type[_Model], fields: object, source: Path | str, advice: str, where: Sequence[object] = ()
 ) -> _Model:
@@ -67,4 +88,4 @@ def checked(
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(str(part) for part in (*where, *first["loc"]))
-        raise InputError(source, f"{first['msg']}. {advice}", field=place) from error
+        raise InputError(source, f"{said(first)}. {advice}", field=place) from error

@@ -26,7 +26,7 @@ from lorestudio.exchange.chats.metadata import STATE_KEYS, written
 from lorestudio.exchange.json_file import line_of, parse_text, read_file, utf8_text
 from lorestudio.exchange.lorebooks.entry import BookError
 from lorestudio.exchange.lorebooks.reading import BookRole, Lorebook, read_lorebook
-from lorestudio.exchange.problems import InputError
+from lorestudio.exchange.problems import InputError, said
 from lorestudio.settings.behaviour import Behaviour
 from lorestudio.settings.deeplore import DeepLoreSettings, sanitise
 from lorestudio.settings.files import read_whole, unpacked
@@ -407,18 +407,13 @@ def _record(path: Path, line: int | None, prefix: str, record: object) -> Scenar
         first = error.errors()[0]
         cause = first.get("ctx", {}).get("error")
         field = cause.field if isinstance(cause, _FieldError) else _place(first, inner)
-        message = str(cause) if isinstance(cause, ValueError) else _PYTHONS_WORD.sub("object", str(first["msg"]))
-        message = message.rstrip(".")
         others = len({_place(each, inner) for each in error.errors()}) - 1
         more = (
             f" ({others} more problem{'s' if others > 1 else ''} follow{'' if others > 1 else 's'} it)"
             if others
             else ""
         )
-        raise _wrong(path, f"{message}{more}.", line, f"{prefix}{field}".rstrip(".")) from error
-
-
-_PYTHONS_WORD: Final = re.compile(r"dictionary( or instance of \w+)?")
+        raise _wrong(path, f"{said(first)}{more}.", line, f"{prefix}{field}".rstrip(".")) from error
 
 
 def _place(problem: Mapping[str, Any], value: object) -> str:

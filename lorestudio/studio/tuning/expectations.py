@@ -38,8 +38,8 @@ from ruamel.yaml.scalarstring import DoubleQuotedScalarString
 from lorestudio.domain.chat import Chat, Generation
 from lorestudio.domain.entry import VaultIndex
 from lorestudio.domain.records import Terse, replace
-from lorestudio.domain.texts import text_digest
-from lorestudio.exchange.problems import InputError
+from lorestudio.domain.texts import meant, text_digest
+from lorestudio.exchange.problems import InputError, said
 from lorestudio.trace.budget import cut_tokens, cut_verdicts
 from lorestudio.trace.journey import FOREIGN_IDS
 from lorestudio.trace.model import Phase, Trace
@@ -452,7 +452,8 @@ def parse(text: str, path: Path | str = FILE_NAME, digest: str | None = None) ->
         except ValidationError as error:
             first = error.errors()[0]
             where = ".".join(map(str, first["loc"])) or "it"
-            problems.append(f"{path}, line {line}: {where}: {first['msg']}")
+            unknown = meant(where, _Item.model_fields) if first["type"] == "extra_forbidden" else ""
+            problems.append(f"{path}, line {line}: {where}: {said(first)}.{unknown}")
         except ValueError as error:
             problems.append(f"{path}, line {line}: {error}.")
     return Expectations(text, tuple(found), tuple(problems), digest)

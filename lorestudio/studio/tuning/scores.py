@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.records import Terse
+from lorestudio.exchange.problems import InputError
 from lorestudio.studio.tuning.expectations import Judged, Should, TurnOutcome
 
 ROUNDS: Final = 2000
@@ -122,7 +123,7 @@ class Scores(Struct, frozen=True):
         return Scores(self.turns + other.turns, (*self.blocks, *moved))
 
     def value(self, metric: str) -> float | None:
-        """A metric by its name in `METRICS`, None where there is nothing to divide by. Raises KeyError."""
+        """A metric by its name in `METRICS`, None where there is nothing to divide by. Raises InputError."""
         top, bottom = self._sums(metric).sum(axis=0)
         return float(top / bottom) if bottom else None
 
@@ -140,7 +141,9 @@ class Scores(Struct, frozen=True):
 
     def _sums(self, metric: str) -> Numbers:
         """For each block both sums, [blocks, 2]."""
-        each = METRICS[metric]
+        each = METRICS.get(metric)
+        if each is None:
+            raise InputError("metric", f"there is no metric “{metric}”. There are: {', '.join(METRICS)}.")
         both = np.array([(each.top(turn), each.bottom(turn)) for turn in self.turns], dtype=np.float64).reshape(-1, 2)
         return np.array([both[block.start : block.stop].sum(axis=0) for block in self.blocks]).reshape(-1, 2)
 

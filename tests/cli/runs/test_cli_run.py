@@ -112,7 +112,7 @@ def test_a_second_scenario_that_fails_while_it_runs_writes_nothing(
     [
         ("", "the file is empty"),
         ('{"id": "x",\n "vaults": [}', "line 2: this is no valid JSON"),
-        ('{"id": "x", "messages": [], "generations": []}', "field “vaults”: Field required"),
+        ('{"id": "x", "messages": [], "generations": []}', "field “vaults”: it is missing"),
         ("[]", "there is no scenario in it"),
     ],
 )

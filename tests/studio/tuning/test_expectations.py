@@ -168,7 +168,7 @@ def test_what_is_wrong_is_told_with_its_line_and_the_rest_holds() -> None:
         "Bell should not be in whenever “the ferry” is said",
     ]
     (problem,) = found.problems
-    assert problem.startswith("e.yaml, line 10: should: Input should be")
+    assert problem.startswith("e.yaml, line 10: should: this is none of 'be in', ")
 
 
 @pytest.mark.parametrize(
@@ -180,7 +180,9 @@ def test_what_is_wrong_is_told_with_its_line_and_the_rest_holds() -> None:
         ("- {should: be in}", "needs one note or more"),
         ("- {notes: constants, should: be in}", "goes with “take at most” only"),
         ("- {note: A, should: be in, whenever: x, reply: {number: 1, after: y}}", "do not go together"),
-        ("- {note: A, should: be in, colour: red}", "colour: Extra inputs"),
+        ("- {note: A, should: be in, colour: red}", "colour: no field is called so."),
+        ("- {note: A, should: be in, token: 3}", "token: no field is called so. Did you mean “tokens”?"),
+        ("- {note: A}", "should: it is missing."),
         ("- seven", "write it as in {note: Lamp, should: be in}."),
     ],
 )

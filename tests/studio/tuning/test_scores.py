@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from lorestudio.domain.chat import Chat, Generation, Message
 from lorestudio.domain.entry import Entry, VaultIndex
 from lorestudio.domain.records import replace
+from lorestudio.exchange.problems import InputError
 from lorestudio.studio.tuning.expectations import Expectation, Should, TurnOutcome, judge
 from lorestudio.studio.tuning.scores import METRICS, Interval, Scores, TurnScore, blocks, bootstrap, score
 
@@ -62,6 +63,8 @@ def test_what_nothing_was_said_about_has_no_score() -> None:
     plain = score(OUTCOMES)
     assert {name for name in METRICS if plain.value(name) is None} == {"met", "precision", "recall", "f1", "read_again"}
     assert all(Scores().value(name) is None for name in METRICS)
+    with pytest.raises(InputError, match=r"there is no metric “zz”\. There are: met, precision"):
+        plain.value("zz")
 
 
 def test_a_part_of_a_chat_is_scored_alone() -> None:
