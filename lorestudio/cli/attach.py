@@ -11,8 +11,8 @@ import typer
 
 from lorestudio.cli.answering import Answering
 from lorestudio.cli.command import command, command_group
-from lorestudio.cli.options import ChatOptions, JsonOption, OfflineRun
-from lorestudio.cli.output import echo, picked, print_json, say, say_all
+from lorestudio.cli.options import ChatOptions, DoItOption, JsonOption, OfflineRun
+from lorestudio.cli.output import ask_first, echo, picked, print_json, say, say_all
 from lorestudio.cli.screen import Screen, filled, fixed, fold, listing, table
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.records import replace
@@ -109,8 +109,8 @@ def list_captures(*, as_json: JsonOption = False) -> None:
     if as_json:
         print_json([_json(each) for each in found])
     elif found:
-        rows = ((each.id, time_words(each.started_ms), each.path, capture_words(each)) for each in found)
-        Screen().print(filled(listing(fixed("id"), fixed("when"), fold("asked"), fold("what came")), rows))
+        rows = ((f"{time_words(one.started_ms)}\n{one.id}", f"{one.path}\n{capture_words(one)}") for one in found)
+        Screen().print(filled(listing(fixed("when, id"), fold("asked, what came")), rows))
         say(f"{plural(len(found), '# capture|# captures')}, {store.size() / 2**20:.1f} MiB in {store.folder}.")
     else:
         _say_none(store)
@@ -211,10 +211,15 @@ def delete_captures(
     names: Annotated[list[str] | None, typer.Argument(metavar="ID...", help="Ids of “captures list”.")] = None,
     *,
     everything: Annotated[bool, typer.Option("--all", help="Delete every capture.")] = False,
+    yes: DoItOption = False,
 ) -> None:
     """Delete captures for good."""
+    if not (names or everything):
+        raise InputError("ID", "say which captures: ids of “captures list”, or --all.")
     store = Captures(default_folder())
     wanted = [each.id for each in store.list()] if everything else [store.read(each).id for each in names or ()]
+    if wanted:
+        ask_first(f"Delete {plural(len(wanted), '# capture|# captures')} for good?", yes=yes)
     say(f"{store.delete(wanted)} deleted.")
 
 

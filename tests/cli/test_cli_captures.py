@@ -86,12 +86,16 @@ def test_without_captures_nothing_is_compared(lorestudio: Run, vault: Path, chat
     assert json.loads(lorestudio("captures", "compare", vault, "--chat", chat, "--json").stdout) == []
 
 
-def test_captures_are_listed_shown_masked_and_deleted(lorestudio: Run, store: Captures) -> None:
+def test_captures_are_listed_shown_masked_and_deleted(
+    lorestudio: Run, store: Captures, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
     assert "nothing was captured yet" in lorestudio("captures", "list").stderr
     store.add(capture("4000000000000-aaaaaa", "Later.", "A lamp?"))
     store.add(capture("4000000000001-bbbbbb", "Blue.", "Name a colour."))
     listed = lorestudio("captures", "list")
     assert "2 captures" in listed.stderr
+    assert [line.split(maxsplit=1)[-1].strip() for line in listed.stdout.splitlines()[2::2]] == ["answered, 0.0 s"] * 2
     assert [each["id"] for each in json.loads(lorestudio("captures", "list", "--json").stdout)] == [
         "4000000000001-bbbbbb", "4000000000000-aaaaaa",
     ]  # fmt: skip
@@ -101,9 +105,13 @@ def test_captures_are_listed_shown_masked_and_deleted(lorestudio: Run, store: Ca
     assert json.loads(lorestudio("captures", "show", "4000000000001", "--json").stdout)["status"] == 0
     assert "was redacted" in lorestudio("captures", "redact", "4000000000000").stderr
     assert "lamp" not in lorestudio("captures", "show", "4000000000000").stdout
-    assert "1 deleted" in lorestudio("captures", "delete", "4000000000001").stderr
+    which = lorestudio("captures", "delete")
+    assert (which.exit_code, "or --all" in which.stderr) == (2, True)
+    asked = lorestudio("captures", "delete", "--all")
+    assert (asked.exit_code, "Delete 2 captures for good? [y/N]" in asked.stderr) == (2, True)
+    assert "1 deleted" in lorestudio("captures", "delete", "4000000000001", "--yes").stderr
     assert "0 deleted" in lorestudio("captures", "prune", "--days", "30").stderr
-    assert "1 deleted" in lorestudio("captures", "delete", "--all").stderr
+    assert "1 deleted" in lorestudio("captures", "delete", "--all", "--yes").stderr
     assert store.list() == ()
 
 
