@@ -1,7 +1,6 @@
 """The command line: the second front end, which can do what the window can."""
 
 import errno
-import gc
 import os
 import sys
 
@@ -11,6 +10,9 @@ _UNWRITABLE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EFBIG})
 
 def main() -> None:
     """Run the command line. An output that cannot be written is a message and exit code 1."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:  # whoever started this has closed it
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: PTH123, SIM115  # until the end
     try:
         _run()
     except OSError as error:
@@ -32,7 +34,6 @@ def _run() -> None:
 
     with loading():
         from lorestudio.cli.app import main as run
-    gc.set_threshold(10_000)  # a replay makes a million objects and no garbage
     run()
 
 

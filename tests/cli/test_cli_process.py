@@ -130,6 +130,21 @@ def test_a_name_that_is_nearly_a_command_is_corrected(tmp_path: Path) -> None:
     assert b"'replay'" in done.stderr
 
 
+@pytest.mark.long
+@pytest.mark.skipif(os.name != "posix", reason="streams are closed by a shell here")
+def test_closed_streams_are_empty_ones(tmp_path: Path, vault: Path, chat: Path) -> None:
+    def closed(streams: str, *arguments: object) -> subprocess.CompletedProcess[bytes]:
+        command = ["sh", "-c", f'exec "$@" {streams}', "sh", sys.executable, "-m", "lorestudio", *map(str, arguments)]
+        return subprocess.run(command, env=environment(tmp_path), capture_output=True, timeout=90, check=False)  # noqa: S603
+
+    silent = closed(">&-", "replay", vault, "--chat", chat, "--json")
+    assert (silent.returncode, silent.stderr) == (0, b"")
+    nobody = closed("<&-", "preview", vault, "Lamp", "--chat", chat, "--text", "-")
+    assert (nobody.returncode, nobody.stderr) == (0, b"")
+    assert b"Lamp.md is no entry" in nobody.stdout
+    assert closed("2>&-", "replay", vault / "none", "--chat", chat).returncode == 2
+
+
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no full device")
 @pytest.mark.parametrize("asked", [("--version",), ("usage", "{vault}", "--json"), ("lint", "{vault}")])
 def test_an_output_without_room_is_a_message(tmp_path: Path, vault: Path, asked: tuple[str, ...]) -> None:
