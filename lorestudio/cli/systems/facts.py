@@ -114,7 +114,8 @@ def passages_table(passages: Sequence[PassageRow]) -> Table:
     """A row a passage: kept ones with their state, and those that wait."""
 
     def state(row: PassageRow) -> str:
-        waits = ("edited since" if row.changed else "waiting") if row.waiting else ""
+        unread = "without facts" if row.problem and not row.failures else ""
+        waits = ("edited since" if row.changed else "waiting") if row.waiting else unread
         failed = plural(row.failures, "|failed once|failed # times") if row.failures else ""
         return ", ".join(filter(None, (row.state, waits, failed, row.problem)))
 
@@ -170,15 +171,22 @@ def extract(
     ] = AnswerKind.STAND_IN.value,
     due: Annotated[bool, typer.Option("--due", help="Only passages that a long enough silence has ended.")] = False,
     again: Annotated[bool, typer.Option("--again", help="Also passages whose facts are kept already.")] = False,
+    passage: Annotated[
+        str, typer.Option("--passage", metavar="FIRST-LAST", help="Only this passage, also where its facts are kept.")
+    ] = "",
     yes: YesOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Draw the facts out of a chat, passage by passage. What is kept already is passed over; Ctrl+C stops."""
     told = _chat(chat)
     project = Project((), VaultIndex(()), DeepLoreSettings(), told, chat)
+    again = again or bool(passage)
     asked = answering(answers, project, fresh=again) if answers != AnswerKind.STAND_IN else None
     with given.session(asked) as session:
-        passages = session.waiting(told, chat, again=again, due=due)
+        passages = session.waiting(told, chat, again=again, due=due, only=passage)
+        if passage and not passages:
+            reason = f"the chat has no passage {passage}. “lorestudio facts threads CHAT” lists them."
+            raise InputError("--passage", reason)
         left = len(session.waiting(told, chat)) - len(passages) if due and not again else 0
         if asked is not None and passages:
 
@@ -201,7 +209,8 @@ def extract(
         )
     unread = sum(each.result is not None and bool(each.result.problem) for each in drawn)
     if unread:
-        say(f"{plural(unread, '# passage counts|# passages count')} as read, without facts. --again asks once more.")
+        counts = plural(unread, "# passage counts|# passages count")
+        say(f"{counts} as read, without facts. --passage FIRST-LAST asks once more.")
     failed = [each for each in drawn if each.problem]
     if failed:
         say(f"{plural(len(failed), '# passage|# passages')} could not be read and will be tried again next time.")

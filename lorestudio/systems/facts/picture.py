@@ -51,7 +51,8 @@ class PassageRow(Struct, frozen=True):
     """A passage of the chat: where it is, how its thread stands ("" where nothing was drawn out of it yet).
 
     `waiting` says that it will be read next time, `changed` that its messages were edited since; `failures` counts
-    attempts that failed in a row, and `problem` is why the last one did. `ended` is in milliseconds.
+    attempts that failed in a row, and `problem` is why the last one did, or why no facts came of one that counts as
+    read. `ended` is in milliseconds.
     """
 
     first: int
@@ -115,7 +116,7 @@ def facts_picture(session: FactsSession, chat: Chat | None, path: Path | None, *
     name = chat_name(chat, path) if chat is not None else ""
     owner = owner_of(session.settings, chat, path) if chat is not None else ""
     whole = session.store.bare_memories()
-    problems = {run.thread_id: run.problem for run in session.store.failed_runs()}
+    problems = session.store.problems()
     rows = tuple(
         memory_row(memory, has_vector=has_vector, model=session.vector_model, chat=name)
         for memory, has_vector in whole
@@ -180,7 +181,7 @@ def passage_rows(
                 passage is not None,
                 passage is not None and passage.changed,
                 failed,
-                failures.get(thread.id, "") if failed else "",
+                failures.get(thread.id, "") if failed or passage is None else "",
                 amounts[int(first), int(last)],
                 thread.last_message_at,
             )

@@ -244,15 +244,20 @@ class FactsSession(Closing):
 
     # ---- drawing out ------------------------------------------------------------------------------------------------
 
-    def waiting(self, chat: Chat, path: Path | None, *, again: bool = False, due: bool = False) -> tuple[Passage, ...]:
+    def waiting(
+        self, chat: Chat, path: Path | None, *, again: bool = False, due: bool = False, only: str = ""
+    ) -> tuple[Passage, ...]:
         """The passages of a chat whose facts are not kept yet.
 
-        `again` takes all. `due` leaves out the last one while its silence is too short (rules: fact-memory 3.2), and
-        those that have failed too often, except in strict mode.
+        `again` takes all. `only` takes the one of this key, with `again` also where its facts are kept. `due` leaves
+        out the last one while its silence is too short (rules: fact-memory 3.2), and those that have failed too often,
+        except in strict mode.
         """
         times = timeouts_of(self.settings)
         silence = times.cooling + times.dormant
-        threads = [] if again else self.store.all_threads()
+        threads = [] if again and not only else self.store.all_threads()
+        if again:
+            threads = [replace(thread, state=ThreadState.ACTIVE) for thread in threads]
         name = chat_name(chat, path)
         found = waiting_passages(
             chat, name, threads, self.settings.passage, silence, hidden=self.settings.include_hidden
@@ -262,7 +267,7 @@ class FactsSession(Closing):
         if due and not self.settings.strict:
             tired = {thread.id for thread in threads if thread.attempts >= MOST_ATTEMPTS}
             found = tuple(passage for passage in found if passage.id not in tired)
-        return found
+        return tuple(passage for passage in found if only in {"", passage.key})
 
     async def extract(
         self,

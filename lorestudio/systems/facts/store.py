@@ -414,10 +414,10 @@ class FactStore(Closing):
         rows = self._data.read(SELECT_RUNS + "WHERE id = ?", run)
         return next((run_of(row) for row in rows), None)
 
-    def failed_runs(self) -> list[ExtractionRun]:
-        """The runs that came to nothing and say why, in order."""
-        rows = self._data.read(SELECT_RUNS + "WHERE problem <> '' ORDER BY number")
-        return [run_of(row) for row in rows]
+    def problems(self) -> dict[str, str]:
+        """Why the last run of a thread came to nothing, by the ids of the threads where it did."""
+        last = "WHERE number IN (SELECT MAX(number) FROM runs GROUP BY thread_id) AND problem <> ''"
+        return {run.thread_id: run.problem for run in map(run_of, self._data.read(SELECT_RUNS + last))}
 
     def decisions_of_run(self, run: str) -> list[FactDecision]:
         """What became of the facts of a run, in order."""

@@ -107,9 +107,14 @@ class Passage(Struct, frozen=True):
     changed: bool = False
 
     @property
+    def key(self) -> str:
+        """What tells it from the others of its chat."""
+        return f"{self.first}-{self.last}"
+
+    @property
     def id(self) -> str:
         """The thread's id."""
-        return f"{self.chat}#{self.first}-{self.last}"
+        return f"{self.chat}#{self.key}"
 
     @property
     def digest(self) -> str:

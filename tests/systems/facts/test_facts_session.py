@@ -324,9 +324,17 @@ def test_facts_of_a_passage_are_kept_once_though_two_windows_draw_them_at_once(t
         assert [each.problem for each in drawn] == [MEANWHILE, MEANWHILE]
         assert [memory.content for memory in made.memories()] == ["bbbbb holds", "ccccc holds"]
         assert [thread.attempts for thread in made.threads()] == [0, 0]
-        assert made.store.failed_runs() == []
+        assert made.store.problems() == {}
         assert made.waiting(CHAT, None) == ()
         assert len(made.answers.asked) == 1, "the second passage was known to be drawn before anybody was asked"
+
+
+def test_one_passage_is_read_again_where_it_is_asked_for():
+    with session() as made:
+        extracted(made)
+        kept = made.waiting(CHAT, None, again=True)
+        assert made.waiting(CHAT, None, only=kept[1].key) == ()
+        assert made.waiting(CHAT, None, again=True, only=kept[1].key) == kept[1:]
 
 
 def test_who_asks_for_it_draws_facts_of_a_passage_again():

@@ -71,7 +71,7 @@ class MemoriesFeature(Feature):
         pane.seen.connect(lambda looks: store.look(wanted=looks))
         pane.seen.connect(lambda _looks: context.use(_USED))
         pane.again.connect(store.renew)
-        pane.passages.wanted.connect(lambda key: self.extract(ExtractionWish(only=key)))
+        pane.passages.wanted.connect(lambda key, again: self.extract(ExtractionWish(again, key)))
         pane.passages.jump.connect(self._jump)
         self._connect_page(pane.memories)
         return pane

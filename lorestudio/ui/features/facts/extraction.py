@@ -41,7 +41,7 @@ NEWS_SECONDS: Final = 0.1
 
 
 class ExtractionWish(Struct, frozen=True):
-    """What a person wants read: what waits, everything, or one passage by its key."""
+    """What a person wants read: what waits, everything, or one passage by its key, with `again` one that was read."""
 
     again: bool = False
     only: str = ""
@@ -102,9 +102,7 @@ def extract(place: Place, source: Source, wish: ExtractionWish, counter: TokenCo
         answers, model = make_answers(source, place.path, place.connections, None, asked, fresh=fresh)
     drawn: list[Drawn] = []
     with place.open(answers, model, writes=True) as opened:
-        passages = opened.waiting(chat, place.path, again=wish.again)
-        if wish.only:
-            passages = tuple(each for each in passages if f"{each.first}-{each.last}" == wish.only)
+        passages = opened.waiting(chat, place.path, again=wish.again, only=wish.only)
         if counter is not None and passages:
             cost = job.run(lambda: _cost(opened, place, source, passages, counter, fresh=fresh))
             if cost:
@@ -113,8 +111,7 @@ def extract(place: Place, source: Source, wish: ExtractionWish, counter: TokenCo
         def heard(done: int, of: int, last: Drawn | None) -> None:
             if last is not None:
                 drawn.append(last)
-            now = passages[done] if done < of else None
-            key = f"{now.first}-{now.last}" if now is not None else ""
+            key = passages[done].key if done < of else ""
             job(Under(FACTS, done, of, sum(bool(each.problem) for each in drawn), key))
 
         try:
@@ -202,13 +199,13 @@ def news_of(ended: Ended) -> list[Notice]:
         which = count(len(unread), "passage", "passages")
         problems = [each.result.problem for each in unread if each.result is not None]
         text = tr(
-            "No facts came of {which}: {why} “Read the whole chat again” asks once more.",
+            "No facts came of {which}: {why} Under “Passages” they can be read once more.",
             which=which, why=with_full_stop(problems[0]),
         )  # fmt: skip
         details = "\n".join(
             f"#{each.passage.first} to #{each.passage.last}: {why}" for each, why in zip(unread, problems, strict=True)
         )
-        told.append(Notice(text, "warning", details, ("memories.again", "profiles.edit"), UNREAD))
+        told.append(Notice(text, "warning", details, ("pane.memories", "profiles.edit"), UNREAD))
     if failed:
         which = count(len(failed), "passage", "passages")
         where = tr("#{first} to #{last}", first=failed[0].passage.first, last=failed[0].passage.last)

@@ -17,7 +17,7 @@ from lorestudio.systems.facts.picture import FactsPicture, MemoryRow, PassageRow
 from lorestudio.systems.facts.records import ExtractionRun, FactAction, FactDecision, Memory, counts_words
 from lorestudio.ui.features.facts.table import day_words
 from lorestudio.ui.shell.theme import Theme
-from lorestudio.ui.shell.words import count, tr
+from lorestudio.ui.shell.words import count, tr, with_full_stop
 from lorestudio.ui.widgets.cells import Column, state_column
 from lorestudio.ui.widgets.layouts import column, holding, label, named, row, small_button
 from lorestudio.ui.widgets.record_table import RecordTable, RecordView
@@ -168,9 +168,9 @@ _KEPT: Final = {"dormant": "Kept", "closed": "Kept, closed"}
 
 
 class PassagePage(RowsPage):
-    """`wanted` carries the key of a passage to be read, `jump` the message that it begins with."""
+    """`wanted` carries the key of a passage to be read and whether it was read already, `jump` its first message."""
 
-    wanted = Signal(str)
+    wanted = Signal(str, bool)
     jump = Signal(int)
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
@@ -187,8 +187,9 @@ class PassagePage(RowsPage):
         )
         self.setAccessibleName(tr("Passages"))
         self.read = self.row_button(
-            tr("Draw out its facts"), tr("Read this passage only"), lambda row: self.wanted.emit(row.key)
-        )
+            tr("Draw out its facts"), tr("Read this passage only"),
+            lambda row: self.wanted.emit(row.key, not row.waiting),
+        )  # fmt: skip
         self.show_messages = self.row_button(tr("Show in the chat"), tr("Go to its first message (Enter)"), self._go)
         self.add_row(self.read, self.show_messages)
         self.table.chosen.connect(self._show)
@@ -218,7 +219,7 @@ class PassagePage(RowsPage):
         self.jump.emit(row.first)
 
     def _show(self, row: PassageRow | None) -> None:
-        self.read.setEnabled(row is not None and row.waiting and not self._busy)
+        self.read.setEnabled(row is not None and (row.waiting or bool(row.problem)) and not self._busy)
         self.show_messages.setEnabled(row is not None)
         self.say(_passage_tip(row) if row is not None else tr("Choose a passage to read what became of it."))
 
@@ -231,15 +232,17 @@ class PassagePage(RowsPage):
             return "Edited since", "pencil", "warning", ""
         if row.waiting:
             return "Waiting", "dash", "text_faint", ""
+        if row.problem:
+            return "Without facts", "warning", "warning", ""
         return _KEPT.get(row.state, row.state), "check", "good", ""
 
 
 def _passage_tip(row: PassageRow) -> str:
     told = [tr("Messages #{first} to #{last}.", first=row.first, last=row.last)]
+    why = with_full_stop(shorten(row.problem, 300)) if row.problem else ""
     if row.failures:
         times = count(row.failures, "attempt", "attempts")
-        why = shorten(row.problem, 300) or tr("it is not known why")
-        told.append(tr("{times} failed: {why}", times=times, why=why if why.endswith(".") else f"{why}."))
+        told.append(tr("{times} failed: {why}", times=times, why=why or tr("it is not known why.")))
         told.append(tr("Nothing of it is kept. Look at the provider, or choose another one; then draw it out again."))
     elif row.changed:
         told.append(tr("Its messages, or their swipes, are others since its facts were kept; it will be read again."))
@@ -250,6 +253,8 @@ def _passage_tip(row: PassageRow) -> str:
         told.append(tr("Reading it was broken off; it will be read again."))
     elif row.waiting:
         told.append(tr("Its facts are not drawn out yet."))
+    elif why:
+        told.append(tr("No facts came of it: {why} It counts as read, and can be read again.", why=why))
     else:
         told.append(tr("It is {state}.", state=tr(STATES.get(row.state, row.state))))
         told.append(tr("{memories} came from it.", memories=count(row.memories, "memory", "memories")))

@@ -60,7 +60,7 @@ def test_how_far_it_is(under: Under, words: str) -> None:
 PARTS = "2 new memories, 1 with newer words, 3 known already"
 NO_MODEL = "No model was asked, which would write facts of them."
 NO_FACTS = "No facts were found in 1 passage. Who reads them is chosen in the Memories pane."
-NONE_CAME = "No facts came of 1 passage: the reply is no JSON: No! “Read the whole chat again” asks once more."
+NONE_CAME = "No facts came of 1 passage: the reply is no JSON: No! Under “Passages” they can be read once more."
 COULD_NOT = "1 passage could not be read, #10 to #14: too slow. Nothing of them was kept; “Draw out facts” tries again."
 
 
@@ -77,12 +77,12 @@ COULD_NOT = "1 passage could not be read, #10 to #14: too slow. Nothing of them 
         ),
         (Ended((EMPTY,)), [(NO_FACTS, "neutral", ("memories.again",))]),
         (Ended((EMPTY,), quoted=True), [(NO_FACTS, "neutral", ("memories.again",))]),
-        (Ended((UNREADABLE,)), [(NONE_CAME, "warning", ("memories.again", "profiles.edit"))]),
+        (Ended((UNREADABLE,)), [(NONE_CAME, "warning", ("pane.memories", "profiles.edit"))]),
         (
             Ended((KEPT, UNREADABLE)),
             [
                 (f"6 facts out of 1 passage: {PARTS}.", "neutral", ()),
-                (NONE_CAME, "warning", ("memories.again", "profiles.edit")),
+                (NONE_CAME, "warning", ("pane.memories", "profiles.edit")),
             ],
         ),
         (Ended((LOST,)), [(COULD_NOT, "error", ("memories.extract", "profiles.edit"))]),
@@ -313,9 +313,9 @@ class Memories:
         self.answers, self.model, self.writes = answers, model, writes
         return contextlib.nullcontext(self)
 
-    def waiting(self, _chat: object, _path: Path, *, again: bool) -> tuple[Passage, ...]:
+    def waiting(self, _chat: object, _path: Path, *, again: bool, only: str) -> tuple[Passage, ...]:
         self.asked.append(again)
-        return (KEPT.passage, LOST.passage)
+        return tuple(each for each in (KEPT.passage, LOST.passage) if only in ("", each.key))
 
     async def extract(self, _chat: object, _path: Path, passages: tuple[Passage, ...], heard: Any) -> None:
         heard(0, len(passages), None)

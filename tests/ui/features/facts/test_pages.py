@@ -378,6 +378,7 @@ PASSAGES = (
     PassageRow(6, 7, "dormant", changed=True, waiting=True, memories=3),
     PassageRow(8, 9, waiting=True, failures=2, problem="too slow"),
     PassageRow(10, 11, "closed"),
+    PassageRow(12, 13, "dormant", problem="the reply is no JSON"),
 )
 
 
@@ -385,11 +386,11 @@ def test_passages_say_how_they_stand_and_which_can_be_read(theme: Theme, qtbot: 
     page = PassagePage(theme)
     qtbot.addWidget(page)
     wanted: list[object] = []
-    page.wanted.connect(wanted.append)
+    page.wanted.connect(lambda *which: wanted.append(which))
     page.jump.connect(wanted.append)
     page.show_picture(FactsPicture(passages=PASSAGES), chat_known=True, chat=True)
-    states = [page.model.index(place, 1).data() for place in range(6)]
-    assert states == ["Kept", "Waiting", "Waiting", "Edited since", "Failed", "Kept, closed"]
+    states = [page.model.index(place, 1).data() for place in range(7)]
+    assert states == ["Kept", "Waiting", "Waiting", "Edited since", "Failed", "Kept, closed", "Without facts"]
     assert [page.model.index(place, 2).data() for place in range(3)] == ["2", "", "0"]
     assert at_the_right(page.model) == [2]
     said = []
@@ -405,12 +406,14 @@ def test_passages_say_how_they_stand_and_which_can_be_read(theme: Theme, qtbot: 
         (EDITED, True),
         (FAILED, True),
         ("It is closed: its facts are kept, and it is over for good. 0 memories came from it.", False),
+        ("No facts came of it: the reply is no JSON. It counts as read, and can be read again.", True),
     ]  # fmt: skip
+    page.read.click()
     page.view.choose("2-3")
     page.read.click()
     page.show_messages.click()
     page.view.pressed.emit(PASSAGES[2])
-    assert wanted == ["2-3", 2, 4]
+    assert wanted == [("12-13", True), ("2-3", False), 2, 4]
     page.show_work("4-5", busy=True)
     assert page.model.index(2, 1).data() == "Reading…"
     assert not page.read.isEnabled()
