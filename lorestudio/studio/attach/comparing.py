@@ -28,7 +28,8 @@ from lorestudio.studio.attach.exchange import SentPrompt
 from lorestudio.studio.attach.finding import FoundLore, SearchedEntry, find_lore, searched, unknown_lines
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.prompt.assembly import assemble
-from lorestudio.studio.replay.simulator import Simulator
+from lorestudio.studio.replay.rerun import Rerun
+from lorestudio.studio.replay.simulator import Simulator, decided_trace
 from lorestudio.systems.base import SystemKind
 from lorestudio.trace.journey import FOREIGN_IDS
 from lorestudio.trace.model import Injection, Trace
@@ -63,6 +64,7 @@ class MatchedCapture(Struct, frozen=True):
     """A capture and the reply that it made; None where no reply of the chat is its.
 
     `evidence` says in words what speaks for the match. `replaced`: the reply has a later request that fits better.
+    `begun` is what stood of the reply when it was asked to go on.
     """
 
     capture: Capture
@@ -70,6 +72,7 @@ class MatchedCapture(Struct, frozen=True):
     generation: Generation | None = None
     evidence: tuple[str, ...] = ()
     replaced: bool = False
+    begun: str = ""
 
 
 class _Written(Struct, frozen=True):
@@ -111,7 +114,8 @@ def matched(captures: Iterable[Capture], chat: Chat) -> tuple[MatchedCapture, ..
     Captures must have been read whole.
     """
     written = tuple(_written(chat))
-    found = [_match(each, written, chat) for each in sorted(captures, key=lambda one: one.started_ms)]
+    ordered = sorted(captures, key=lambda one: one.started_ms)
+    found = [made for each in ordered for made in _matches(each, written, chat)]
     best: dict[Generation, MatchedCapture] = {}
     for each in found:
         if each.generation is not None:
@@ -148,7 +152,19 @@ def _asked_again(found: MatchedCapture, ways: Mapping[Generation, _Way | None], 
     return found
 
 
-def _match(capture: Capture, written: Sequence[_Written], chat: Chat) -> MatchedCapture:
+def _matches(capture: Capture, written: Sequence[_Written], chat: Chat) -> tuple[MatchedCapture, ...]:
+    """The capture with the reply that it made; where it was asked for several answers at once, with each one's."""
+    replies = () if capture.redacted or capture.status >= 400 else capture.replies
+    found = {
+        made.generation: made
+        for each in (replies if len(replies) > 1 else ())
+        if (made := _match(capture, (each,), written, chat)).generation is not None
+        and _EVIDENCE["text"] in made.evidence
+    }
+    return tuple(found.values()) or (_match(capture, replies, written, chat),)
+
+
+def _match(capture: Capture, replies: Sequence[str], written: Sequence[_Written], chat: Chat) -> MatchedCapture:
     if capture.redacted:
         return MatchedCapture(capture, RequestKind.REDACTED)
     if capture.status >= 400:
@@ -161,18 +177,28 @@ def _match(capture: Capture, written: Sequence[_Written], chat: Chat) -> Matched
     if own and (capture.auxiliary or prompt.schema):
         return MatchedCapture(capture, own)
     whole = _whole(prompt)
-    _rank, reply, evidence = max(_ranked(capture, whole, written, chat), key=lambda one: one[0], default=_NO_REPLY)
+    _rank, reply, evidence = max(
+        _ranked(capture, replies, whole, written, chat), key=lambda one: one[0], default=_NO_REPLY
+    )
     # A front end may send the whole conversation as one message: then the answer tells it from a tool's question.
     if own and not ("text" in evidence and len(evidence) > 1):
         return MatchedCapture(capture, own)
     if reply is None or evidence == ("place",):
         here = any(_holds(whole, (each.text,)) for each in chat.messages if each.scannable)
         return MatchedCapture(capture, RequestKind.QUIET if here else RequestKind.OTHER)
-    return MatchedCapture(capture, RequestKind.REPLY, reply.generation, _told(evidence))
+    begun = next((begun for each in replies if (begun := _beginning(reply.text, each)) and begun in whole), "")
+    return MatchedCapture(capture, RequestKind.REPLY, reply.generation, _told(evidence), begun=begun)
 
 
-def _ranked(capture: Capture, whole: str, written: Sequence[_Written], chat: Chat) -> Iterator[_Ranked]:
-    replies = capture.replies
+def _beginning(text: str, answer: str) -> str:
+    """What stands of a reply before an answer that goes on with it, "" where it does not."""
+    text, answer = text.strip(), answer.strip()
+    return text.removesuffix(answer).strip() if answer and text != answer and text.endswith(answer) else ""
+
+
+def _ranked(
+    capture: Capture, replies: Sequence[str], whole: str, written: Sequence[_Written], chat: Chat
+) -> Iterator[_Ranked]:
     for each in written:
         evidence = tuple(_evidence(capture, replies, whole, each, chat))
         # Times and a place in the chat fit a background prompt, too: the answer decides where there is one.
@@ -322,7 +348,8 @@ class ComparedCapture(Struct, frozen=True):
     @property
     def because(self) -> str:
         """What speaks for that."""
-        return "; ".join(self.matched.evidence)
+        goes_on = ("it goes on with what stands of the reply",) if self.matched.begun else ()
+        return "; ".join((*self.matched.evidence, *goes_on))
 
     @property
     def lore(self) -> tuple[str, ...]:
@@ -395,12 +422,19 @@ def answered_words(traces: Iterable[Trace]) -> str:
 
 
 async def compared(simulator: Simulator, capture: MatchedCapture) -> PromptComparison:
-    """Run the turn of a capture that made a reply, and look for every entry in what was sent."""
+    """Run the turn of a capture that made a reply, and look for every entry in what was sent.
+
+    A reply that goes on is run with what stood of it, which is searched as the last message.
+    """
     generation = capture.generation
     if generation is None:
         message = "only a capture of a reply can be compared"
         raise ValueError(message)
     trace = await simulator.generate(generation)
+    if capture.begun and simulator.project.chat is not None:
+        begun = replace(simulator.project.chat.messages[generation.message], text=capture.begun)
+        run = Rerun.of(simulator, generation).continued(begun)
+        trace = await decided_trace(run.system, run.moment, run.state)
     return comparison(simulator.project, capture, trace)
 
 

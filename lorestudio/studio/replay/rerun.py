@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 
 from msgspec import Struct
 
-from lorestudio.domain.chat import Generation
+from lorestudio.domain.chat import Generation, Message
 from lorestudio.domain.lifecycle import CancelToken
 from lorestudio.domain.records import Terse, replace
 from lorestudio.llm.recorded_answers import RecordedAnswers
@@ -91,6 +91,13 @@ class Rerun(Terse, frozen=True):
     def begun_from(self, state: State) -> Rerun:
         """The same, beginning from another state."""
         return replace(self, read_state=lambda: state)
+
+    def continued(self, begun: Message) -> Rerun:
+        """The same for a reply that goes on: what there is of it is the last message that is read."""
+        moment = self.moment
+        places = moment.positions or tuple(range(len(moment.chat)))
+        longer = replace(moment, chat=(*moment.chat, begun), positions=(*places, self.generation.message))
+        return replace(self, moment=longer)
 
     def with_settings(self, settings: Section) -> Rerun:
         """The same with other settings of the system. Raises InputError where one of them cannot be used."""

@@ -510,11 +510,8 @@ class _Suspects:
     def _continued(self, pausing: bool, run: Rerun) -> Rerun | None:
         if run.generation.message >= len(self._chat.messages):
             return None
-        moment, own = run.moment, self._chat.messages[run.generation.message]
-        places = moment.positions or tuple(range(len(moment.chat)))
-        begun = asyncio.run(run.system.decide(moment, run.state)).state if pausing else run.state
-        longer = replace(moment, chat=(*moment.chat, own), positions=(*places, run.generation.message))
-        return replace(run, moment=longer).begun_from(begun)
+        begun = asyncio.run(run.system.decide(run.moment, run.state)).state if pausing else run.state
+        return run.continued(self._chat.messages[run.generation.message]).begun_from(begun)
 
 
 def _without(place: int) -> Carry:

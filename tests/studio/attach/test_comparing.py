@@ -22,6 +22,7 @@ from lorestudio.studio.attach.comparing import (
     CapturedAnswers,
     PromptComparison,
     RequestKind,
+    beside_replies,
     captured_answers,
     comparison,
     matched,
@@ -251,6 +252,19 @@ def test_an_answer_that_goes_on_with_a_reply_or_thinks_before_it_is_the_replys(a
     assert made(small_chat(), turn(3, answer, 7_000_000)) == [(REPLY, 3, False)]
 
 
+def test_several_answers_at_once_are_the_swipes_that_they_became() -> None:
+    said = [f"{TOLD[1]} Or so they say, the {which} of them." for which in ("first", "second", "third")]
+    swipes = Message("Ottoline", said[1], raw=times(60_000), swipes=tuple(said), swipe_id=1)
+    asked = turn(3, "", 60_500)
+    choices = [{"index": place, "message": {"content": text}} for place, text in enumerate(said)]
+    found = matched([replace(asked, answer=json.dumps({"choices": choices}))], chat_of_swipes(swipes))
+    assert [(each.generation, each.replaced) for each in found] == [(Generation(3, place), False) for place in range(3)]
+
+
+def chat_of_swipes(last: Message) -> Chat:
+    return Chat(messages=(*small_chat().messages[:3], last))
+
+
 def test_of_replies_that_fit_as_well_the_answer_and_then_the_time_decide() -> None:
     hidden = Message("Wren", "(( Shall we meet a whale later on? ))", is_user=True, is_system=True)
     later = Message("Ottoline", "", raw=times(63_000))
@@ -287,6 +301,22 @@ def test_the_beginning_of_a_reply_that_goes_on_is_from_somewhere(demo: Project, 
     assert demo.chat is not None
     begun = demo.chat.messages[trace.turn.message].text[:60].rpartition(" ")[0]
     assert compared_with(demo, trace, [*sent(demo, trace), ("assistant", begun)]).unknown == ()
+
+
+def test_a_reply_that_goes_on_is_run_with_what_stood_of_it(demo: Project, runs: dict[Generation, Trace]) -> None:
+    trace, chat = replies(runs)[0], demo.chat
+    assert chat is not None
+    kept = {ref for ref in trace.entries if ref in {each.entry for each in trace.injections}}
+    entry = next(each for each in demo.index.entries if each.keys and each.id not in kept and not each.requires)
+    begun, answer = f"It was {entry.keys[0]}, she said.", "And then they all slept until noon."
+    own = replace(chat.messages[trace.turn.message], text=f"{begun} {answer}", swipes=())
+    project = replace(demo, chat=chat.with_message(trace.turn.message, own))
+    messages = [*sent(project, trace), ("system", entry.content), ("assistant", begun)]
+    asked = capture(messages, answer, milliseconds(str(own.raw["gen_started"])))
+    [found] = asyncio.run(beside_replies(Simulator(project), [asked]))
+    assert found.turn is not None
+    assert entry.id in {each.entry for each in found.turn.both}
+    assert found.because.endswith("goes on with what stands of the reply")
 
 
 # ---- what differs ---------------------------------------------------------------------------------------------------

@@ -450,13 +450,13 @@ class LiveCaptureDialog(Dialog):
             self._live.compare(project, choice, self._compared, keep=self.keep_answers.isChecked())
 
     def _compared(self, found: Sequence[ComparedCapture], answered: str) -> None:
-        self._found = {each.matched.capture.id: each for each in found}
+        self._found = {each.matched.capture.id: each for each in reversed(found)}  # of several replies, the first
         self.model.set_rows(self._live.kept.captures, self._columns())
         turns = [each.turn for each in found if each.turn is not None]
         same = sum(each.agrees for each in turns)
         text = tr(
             "{captures}: {replies} of replies in this chat, {same} with the same lore as the run.",
-            captures=count(len(found), "capture", "captures"),
+            captures=count(len(self._found), "capture", "captures"),
             replies=number(len(turns)),
             same=number(same),
         )
