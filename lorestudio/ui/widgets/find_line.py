@@ -1,4 +1,4 @@
-"""Finding words in a text that is shown: every occurrence is marked, and gone to one after the other."""
+"""Finding words in a text that is shown: every occurrence is marked, gone to one after the other, and replaced."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from PySide6.QtCore import QRegularExpression, Qt
 from PySide6.QtGui import QColor, QKeyEvent, QTextCharFormat, QTextCursor, QTextDocument
 from PySide6.QtWidgets import QLineEdit, QPlainTextEdit, QTextEdit, QWidget
 
-from lorestudio.ui.shell.qt import later
+from lorestudio.ui.shell.qt import later, pressed_by_enter
 from lorestudio.ui.shell.theme import Palette, Theme
 from lorestudio.ui.shell.words import number, tr
-from lorestudio.ui.widgets.layouts import iconed, label, named, row, tool
+from lorestudio.ui.widgets.layouts import column, holding, iconed, label, named, row, small_button, tool
 
 Text: TypeAlias = QPlainTextEdit | QTextEdit
 
@@ -57,6 +57,19 @@ def go_to(text: Text, words: str, *, back: bool = False) -> None:
             return
 
 
+def replace_all(text: Text, words: str, new: str) -> int:
+    """Put other words in place of every occurrence that can be seen, as one step of undo; returns how many."""
+    done, edit = 0, QTextCursor(text.document())
+    edit.beginEditBlock()
+    found = _seen(text.document(), _wanted(words), QTextCursor(text.document()))
+    while not found.isNull():
+        found.insertText(new)
+        done += 1
+        found = _seen(text.document(), _wanted(words), found)
+    edit.endEditBlock()
+    return done
+
+
 def _wanted(words: str) -> str | QRegularExpression:
     """The words, however their accents are encoded."""
     forms = dict.fromkeys((words, *(unicodedata.normalize(form, words) for form in ("NFC", "NFD"))))
@@ -79,13 +92,14 @@ def _seen(
 class FindLine(QWidget):
     """A line above a text. Enter goes to the next occurrence, Shift+Enter to the one before, Escape back to the text.
 
-    `shown` gives the text that is in sight at present.
+    A second one, where it is wanted and the text can be edited, has what is put in its place: Enter there replaces the
+    occurrence that is selected and goes to the next. `shown` gives the text that is in sight at present.
     """
 
     def __init__(self, theme: Theme, shown: Callable[[], Text], parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme, self._shown = theme, shown
-        self._start = 0
+        self._start, self._replacing = 0, False
         self._marked: Text | None = None
         self._soon = later(self, self.renew)
         words = tr("Find in this note")  # Escape leaves it with its words, which are looked for again
@@ -95,13 +109,22 @@ class FindLine(QWidget):
         before = iconed(theme, tool(self, tr("The one before (Shift+Enter)"), partial(self._go, back=True)), "previous")
         after = iconed(theme, tool(self, tr("The next one (Enter)"), self._go), "next")
         close = iconed(theme, tool(self, tr("Close (Escape)"), self.close_line), "close")
-        self.setLayout(row((self.field, 1), self.found, before, after, close, spacing=4, margins=(10, 3, 6, 3)))
+        words = tr("Replace with")
+        self.new = named(QLineEdit(self, placeholderText=words, clearButtonEnabled=True), words)
+        self.replaced = label(self, kind="small", wrap=False)
+        one = small_button(self, tr("Replace"), tr("Replace this one and go to the next (Enter)"), self._replace)
+        all_ = small_button(self, tr("Replace all"), tr("Replace every one, as one step of undo"), self._replace_all)
+        self.second = holding(row((self.new, 1), self.replaced, one, all_, spacing=4, margins=0))
+        first = row((self.field, 1), self.found, before, after, close, spacing=4)
+        column(first, self.second, of=self, spacing=3, margins=(10, 3, 6, 3))
         self.hide()
 
-    def begin(self) -> None:
+    def begin(self, *, replacing: bool = False) -> None:
         """Give the field the keyboard, with the words that are selected in the text, else with the last ones."""
         cursor = self._shown().textCursor()
         self._start, words = cursor.selectionStart(), cursor.selectedText()
+        self._replacing = replacing
+        self.replaced.clear()
         self.show()
         if words and "\u2029" not in words:
             self.field.setText(words)
@@ -113,6 +136,7 @@ class FindLine(QWidget):
         """Another text is in sight, or it was edited: mark what is looked for in it."""
         if self.isVisible():
             text = self._shown()
+            self.second.setVisible(self._replacing and not text.isReadOnly())
             if text is not self._marked:
                 self._unmark()
                 self._marked = text
@@ -132,11 +156,17 @@ class FindLine(QWidget):
             marked.setExtraSelections([])
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Qt: see the class; the field leaves these keys to whoever holds it."""
-        if event.key() in {Qt.Key.Key_Return, Qt.Key.Key_Enter}:
+        """Qt: see the class; the fields leave these keys to whoever holds them."""
+        if pressed_by_enter(self, event):
+            return
+        if event.key() in {Qt.Key.Key_Return, Qt.Key.Key_Enter} and self.new.hasFocus():
+            self._replace()
+        elif event.key() in {Qt.Key.Key_Return, Qt.Key.Key_Enter}:
             self._go(back=bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier))
         elif event.key() == Qt.Key.Key_Escape:
             self.close_line()
+        elif event.key() in {Qt.Key.Key_Down, Qt.Key.Key_Up} and self.second.isVisible():
+            (self.new if event.key() == Qt.Key.Key_Down else self.field).setFocus()
         else:
             super().keyPressEvent(event)
 
@@ -154,4 +184,23 @@ class FindLine(QWidget):
         if self.field.text():
             go_to(self._shown(), self.field.text(), back=back)
             self._start = self._shown().textCursor().selectionStart()
+        self.renew()
+
+    def _replace(self) -> None:
+        """Replace what is selected, where it is an occurrence, and go to the next."""
+        text = self._shown()
+        cursor, start = text.textCursor(), text.textCursor()
+        start.setPosition(cursor.selectionStart())
+        found = _seen(text.document(), _wanted(self.field.text()), start)
+        same = (found.selectionStart(), found.selectionEnd()) == (cursor.selectionStart(), cursor.selectionEnd())
+        if same and cursor.hasSelection() and not text.isReadOnly():
+            cursor.insertText(self.new.text())
+            text.setTextCursor(cursor)
+        self._go()
+
+    def _replace_all(self) -> None:
+        done = 0
+        if self.field.text() and not self._shown().isReadOnly():
+            done = replace_all(self._shown(), self.field.text(), self.new.text())
+        self.replaced.setText(tr("{number} replaced", number=number(done)))
         self.renew()

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QTextCursor
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QPlainTextEdit, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QPlainTextEdit, QPushButton, QToolButton, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
 from lorestudio.ui.shell.theme import Theme
@@ -60,3 +61,32 @@ def test_buttons_and_keys_go_on_and_back_round_the_text(line: tuple[FindLine, QP
     assert made.isHidden()
     assert text.hasFocus()
     assert text.extraSelections() == []
+
+
+def test_what_is_found_is_replaced_one_by_one_and_all_at_once(line: tuple[FindLine, QPlainTextEdit]) -> None:
+    made, text = line
+    assert made.second.isHidden()
+    made.begin(replacing=True)
+    QTest.keyClicks(made.field, "bell")
+    QTest.keyClick(made.field, Qt.Key.Key_Down)
+    QTest.keyClicks(made.new, "Bellow")  # what was looked for is in it
+    QTest.keyClick(made.new, Qt.Key.Key_Return)
+    assert (text.toPlainText(), text.textCursor().blockNumber()) == ("Bellow one\nbell two\nbell three", 1)
+    QTest.keyClick(made.new, Qt.Key.Key_Up)
+    assert made.field.hasFocus()
+    QTest.keyClick(made.field, Qt.Key.Key_Return)
+    text.moveCursor(QTextCursor.MoveOperation.Start)
+    QTest.keyClick(made.new, Qt.Key.Key_Return)  # nothing is selected yet, so nothing is replaced
+    assert text.toPlainText() == "Bellow one\nbell two\nbell three"
+    (all_,) = (each for each in made.findChildren(QPushButton) if each.text() == "Replace all")
+    all_.setFocus()
+    QTest.keyClick(all_, Qt.Key.Key_Return)
+    assert (text.toPlainText(), made.replaced.text()) == ("Bellowow one\nBellow two\nBellow three", "3 replaced")
+    text.undo()
+    text.undo()
+    assert text.toPlainText() == "bell one\nbell two\nbell three"
+    text.setReadOnly(True)
+    made.begin(replacing=True)
+    assert made.second.isHidden()
+    all_.click()
+    assert (text.toPlainText(), made.replaced.text()) == ("bell one\nbell two\nbell three", "0 replaced")

@@ -68,6 +68,11 @@ class NotesFeature(Feature):
                 "entry.follow", "Follow the link", "Entry/Write", 305, self._follow, ("Alt+Return", "Alt+Enter"),
                 Where.EDITOR, self._has_note, pane="entry",
             ),
+            Action(
+                "entry.replace", "Find and replace", "Entry/Write", 302,
+                partial(self._write, partial(pane.finder.begin, replacing=True), SOURCE), ("Ctrl+H",),
+                when=self._has_note, pane="entry",
+            ),
             *(
                 Action(
                     f"entry.{name}", title, "Entry/Write", order,

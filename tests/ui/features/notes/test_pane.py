@@ -195,6 +195,24 @@ def test_words_are_found_in_the_text_of_the_note(searched) -> None:
     assert (body.textCursor().blockNumber(), body.extraSelections()) == (8, [])
 
 
+def test_words_are_replaced_in_what_is_seen_of_the_note(searched) -> None:
+    pane = searched.entry
+    before = pane.editor.buffer.text
+    searched.run("entry.preview")
+    press(Qt.Key.Key_H, Qt.KeyboardModifier.ControlModifier)
+    assert (pane.tabs.currentIndex(), QApplication.focusWidget()) == (WRITE, pane.finder.field)
+    QTest.keyClicks(pane.finder.field, "bell")
+    press(Qt.Key.Key_Down)
+    QTest.keyClicks(pane.finder.new, "gong")
+    (button,) = (each for each in pane.finder.findChildren(QPushButton) if each.text() == "Replace all")
+    button.click()
+    front, mark, body = before.rpartition("---\n")
+    assert pane.editor.buffer.text == front + mark + body.replace("Bell", "gong").replace("bell", "gong")
+    press(Qt.Key.Key_Escape)
+    press(Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+    assert pane.editor.buffer.text == before
+
+
 def test_what_is_looked_for_is_marked_in_whatever_is_shown_of_a_note(searched, settle) -> None:
     pane = searched.entry
     pane.open_search()
