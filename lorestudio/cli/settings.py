@@ -24,7 +24,6 @@ from lorestudio.exchange.settings_files import (
     Merge,
     by_default,
     changes_list,
-    import_file,
     never_carried,
     taken_over,
     unknown_keys,
@@ -34,7 +33,7 @@ from lorestudio.settings.deeplore import DeepLoreSettings, declarations, setting
 from lorestudio.settings.sections import SettingChange, differences, value_text
 from lorestudio.settings.store import SettingsProfile, SettingsProfiles
 from lorestudio.studio.project.files import write_bytes
-from lorestudio.studio.project.settings import PROFILE, named_settings, only_main, settings_path
+from lorestudio.studio.project.settings import PROFILE, imported_from, named_settings, settings_path
 from lorestudio.systems.registry import MAIN, kind_of
 from lorestudio.trace.wording import controls_escaped
 
@@ -277,7 +276,7 @@ def import_settings(
 ) -> None:
     """Take settings over from a file into a settings profile."""
     _check_keys(keys)
-    imported = only_main(import_file(file.expanduser()))
+    imported = imported_from(MAIN, file.expanduser())
     profiles = SettingsProfiles()
     known = next((each for each in profiles.all() if each.name.casefold() == profile.strip().casefold()), None)
     current = known.settings if replace and known is not None and known.settings is not None else DeepLoreSettings()

@@ -32,7 +32,7 @@ from lorestudio.settings.deeplore import (
     setting_value,
 )
 from lorestudio.settings.files import SettingsError, parse_json, read_bytes
-from lorestudio.settings.sections import SettingChange, differences, value_text
+from lorestudio.settings.sections import SectionT, SettingChange, differences, value_text
 from lorestudio.settings.store import (
     FORMAT,
     OF_SILLYTAVERN,
@@ -397,19 +397,19 @@ class SectionCarrier(Carrier):
 class Imported(Terse, frozen=True):
     """Settings out of a file. `said` are the keys that the file speaks about; a snippet leaves the others alone.
 
-    `keys` are all that stand in it, also those that DeepLore does not have.
+    `keys` are all that stand in it, also those that the system does not have.
     """
 
     unprinted = ("settings",)
 
     source: str
     layout: Layout
-    settings: DeepLoreSettings
+    settings: Section
     said: frozenset[str]
     problems: tuple[str, ...] = ()
     keys: frozenset[str] = frozenset()
 
-    def changes(self, current: DeepLoreSettings) -> tuple[SettingChange, ...]:
+    def changes(self, current: Section) -> tuple[SettingChange, ...]:
         """What taking everything over would change."""
         return tuple(each for each in differences(current, self.settings) if each.declaration.alias in self.said)
 
@@ -424,11 +424,17 @@ def import_text(text: str, source: str) -> Imported:
     return _imported(source, read_stored(text.encode("utf-8", "surrogatepass"), Path(source)))
 
 
-def taken_over(current: DeepLoreSettings, imported: Imported, keys: Collection[str]) -> DeepLoreSettings:
+def import_section(source: str, settings: Section) -> Imported:
+    """Settings of a system beside DeepLore as they were read: what nobody gave has its default and is not said."""
+    given = (each.alias for each in declared(type(settings)) if each.name in settings.model_fields_set)
+    return Imported(source, Layout.PLAIN, settings, frozenset(given))
+
+
+def taken_over(current: SectionT, imported: Imported, keys: Collection[str]) -> SectionT:
     """The current settings with the chosen keys of the import."""
     values = {
         each.name: setting_value(imported.settings, each)
-        for each in declarations()
+        for each in declared(type(current))
         if each.alias in keys and each.alias in imported.said
     }
     return current.model_copy(update=values)

@@ -24,7 +24,12 @@ def read_section(path: Path, kind: type[SectionT]) -> SectionT:
 
     Raises SettingsError naming file and key.
     """
-    document = parse_json(read_bytes(path), path)
+    return section_in(read_bytes(path), path, kind)
+
+
+def section_in(data: bytes, path: Path, kind: type[SectionT]) -> SectionT:
+    """As `read_section`, out of the text of a file that `path` names in messages."""
+    document = parse_json(data, path)
     if not isinstance(document, Mapping):
         raise SettingsError(f"{path}: the file holds no object of settings. Expected something like {{}}.")
     return section_of(document, kind, str(path))

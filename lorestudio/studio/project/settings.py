@@ -18,13 +18,14 @@ from lorestudio.domain.entry import VaultIndex
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.records import replace
 from lorestudio.exchange.problems import InputError
-from lorestudio.exchange.settings_files import Imported
+from lorestudio.exchange.settings_files import Imported, import_file, import_section, import_text
 from lorestudio.settings.declaration import Section, declared
 from lorestudio.settings.deeplore import DeepLoreSettings, declarations, dump, sanitise
 from lorestudio.settings.files import SettingsError, json_bytes, write_atomically
-from lorestudio.settings.sections import dump_section, read_section
+from lorestudio.settings.sections import dump_section, read_section, section_in
 from lorestudio.settings.store import Layout, SettingsProfiles, load
 from lorestudio.studio.project.project import Project
+from lorestudio.systems.base import SystemKind
 from lorestudio.systems.registry import KINDS, MAIN, in_project, known_name
 from lorestudio.trace.model import Trace
 from lorestudio.vault.lint.model import Severity, check_of
@@ -34,16 +35,25 @@ _NOT_HERE: Final = frozenset({"S10"})
 """Checks that concern the extension's network traffic only."""
 
 
-def only_main(imported: Imported) -> Imported:
+def imported_from(kind: SystemKind, path: Path, text: str | None = None) -> Imported:
+    """Settings for a system out of a file, or out of a text that `path` names in messages. Raises SettingsError."""
+    if kind.in_project:
+        return _only_main(import_file(path) if text is None else import_text(text, str(path)))
+    if text is None:
+        return import_section(str(path), kind.read_file(path))
+    return import_section(str(path), section_in(text.encode("utf-8", "surrogatepass"), path, kind.settings))
+
+
+def _only_main(imported: Imported) -> Imported:
     """The import itself. Raises SettingsError where its keys are those of another system than the main one."""
     if imported.layout is Layout.PLAIN and not imported.said:
         others = [kind for kind in KINDS.values() if not kind.in_project and _has(kind.settings, imported.keys)]
         if imported.keys and others:
             titles = " or ".join(kind.title for kind in others)
             raise SettingsError(
-                f"{imported.source}: these are settings of {titles}, and only those of {MAIN.title} are imported. Give "
-                f"the file to a run with --system {others[0].name} --system-settings FILE, or set them in the window "
-                "under “Settings of the system”."
+                f"{imported.source}: these are settings of {titles}, not of {MAIN.title}. Give the file to a run with "
+                f"--system {others[0].name} --system-settings FILE, or choose the system in the window and import them "
+                "there."
             )
     return imported
 

@@ -15,10 +15,12 @@ from lorestudio.domain.state import ChatControls
 from lorestudio.domain.texts import shorten
 from lorestudio.exchange.chats.loading import load_chat
 from lorestudio.exchange.settings_files import Merge, changes_list
+from lorestudio.settings.declaration import Section
 from lorestudio.settings.deeplore import DeepLoreSettings, declarations
 from lorestudio.settings.files import real_path
 from lorestudio.settings.sections import differences
 from lorestudio.studio.project.project import Project
+from lorestudio.systems.base import SystemKind
 from lorestudio.systems.registry import kind_of
 from lorestudio.ui.features.settings.profiles import (
     ProfileLibrary,
@@ -157,15 +159,14 @@ class SettingsFeature(Feature):
         if project is None:
             return
         context, session = self.context, self._session
-        kind = kind_of(session.choice.system)
         known, changed = session.parts.on_disk, None
         if session.choice.is_main and known is not None and project.settings_path is not None:
             changed = frozenset(each.declaration.alias for each in differences(known.settings, project.settings))
-        own = session.choices.systems.get(kind.name) or kind.settings()
+        kind, chosen = self._chosen(project)
         dialog = ExportDialog(
             context.theme,
             session.jobs,
-            kind.carrier(project.settings if session.choice.is_main else own),
+            kind.carrier(chosen),
             context.settings,
             context.window,
             title=tr(kind.title),
@@ -176,20 +177,23 @@ class SettingsFeature(Feature):
         self._open(dialog)
 
     def import_settings(self) -> None:
-        """Show what a file says otherwise."""
+        """Show what a file says otherwise, of the system that is chosen for this chat."""
         from lorestudio.ui.features.settings.file_dialogs import ImportDialog
 
         project = self._project
         if project is not None:
-            dialog = ImportDialog(self.context.theme, self._session.jobs, project.settings, self.context.window)
-            dialog.taken.connect(self._imported)
+            kind, chosen = self._chosen(project)
+            dialog = ImportDialog(self.context.theme, self._session.jobs, kind, chosen, self.context.window)
+            beside = partial(self._imported_beside, kind.name)
+            dialog.taken.connect(self._imported if kind.in_project else beside)
             self._open(dialog)
 
     def copy_changes(self) -> None:
         """Put what differs from the defaults into the clipboard, for people."""
         project = self._project
         if project is not None:
-            changes = differences(DeepLoreSettings(), project.settings)
+            kind, chosen = self._chosen(project)
+            changes = differences(kind.settings(), chosen)
             self.context.copy(changes_list(changes), tr("{amount} changed settings were copied.", amount=len(changes)))
 
     def write_state(self) -> None:
@@ -228,6 +232,12 @@ class SettingsFeature(Feature):
         text = tr("The settings of {source} are in use now. Keep them as a profile to have them again.", source=source)
         self.context.say(Notice(text, "good", actions=("settings.profiles", "adjust.undo"), key="settings"))
 
+    def _imported_beside(self, system: str, settings: Section, source: str) -> None:
+        """The same for a system that keeps its settings in a file of its own."""
+        self._session.replays.configure({system: settings}, tr("settings from {source}", source=source))
+        text = tr("The settings of {source} are in use now.", source=source)
+        self.context.say(Notice(text, "good", actions=("adjust.undo",), key="settings"))
+
     def _state_written(self, copy: object, controls: ChatControls) -> None:
         self._session.parts.saved(controls=controls)
         path = self._project.chat_path if self._project is not None else None
@@ -246,6 +256,12 @@ class SettingsFeature(Feature):
     @property
     def _project(self) -> Project | None:
         return self._session.project
+
+    def _chosen(self, project: Project) -> tuple[SystemKind, Section]:
+        """The system that is chosen for this chat, and its settings."""
+        kind = kind_of(self._session.choice.system)
+        own = self._session.choices.systems.get(kind.name) or kind.settings()
+        return kind, project.settings if self._session.choice.is_main else own
 
     def _open(self, dialog: Dialog) -> None:
         if self.dialog is not None:

@@ -5,7 +5,7 @@ An export shows the text for its target, and what does not go along.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import Final
@@ -23,17 +23,16 @@ from lorestudio.exchange.settings_files import (
     Merge,
     by_default,
     changes_list,
-    import_file,
-    import_text,
     never_carried,
     taken_over,
 )
-from lorestudio.settings.deeplore import DeepLoreSettings
+from lorestudio.settings.declaration import Section
 from lorestudio.settings.files import json_bytes
 from lorestudio.settings.sections import SettingChange
 from lorestudio.settings.store import Layout
 from lorestudio.studio.project.files import write_bytes
-from lorestudio.studio.project.settings import only_main
+from lorestudio.studio.project.settings import imported_from
+from lorestudio.systems.base import SystemKind
 from lorestudio.ui.shell.jobs import Jobs, Newest
 from lorestudio.ui.shell.qt import later
 from lorestudio.ui.shell.theme import Theme, fixed_font
@@ -56,9 +55,11 @@ class ImportDialog(Dialog):
 
     taken = Signal(object, str)
 
-    def __init__(self, theme: Theme, jobs: Jobs, settings: DeepLoreSettings, parent: QWidget | None = None) -> None:
-        super().__init__(parent, tr("Import settings"), (720, 480))
-        self._settings = settings
+    def __init__(
+        self, theme: Theme, jobs: Jobs, kind: SystemKind, settings: Section, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent, tr("Import settings of {system}", system=tr(kind.title)), (720, 480))
+        self._kind, self._settings = kind, settings
         self._imported: Imported | None = None
         self._newest = Newest(jobs)
         self.bar = MessageBar(theme, self)
@@ -84,7 +85,7 @@ class ImportDialog(Dialog):
         """Read what is in the clipboard."""
         text = QGuiApplication.clipboard().text()
         if text.strip():
-            self._read(lambda: import_text(text, tr("the clipboard")))
+            self._read(Path(tr("the clipboard")), text)
         else:
             self.bar.say(tr("The clipboard holds no text. Copy a snippet first."), "warning")
 
@@ -96,12 +97,16 @@ class ImportDialog(Dialog):
     def _read_file(self) -> None:
         text = self.place.text().strip()
         if text:
-            path = Path(text).expanduser()
-            self._read(lambda: import_file(path))
+            self._read(Path(text).expanduser())
 
-    def _read(self, work: Callable[[], Imported]) -> None:
+    def _read(self, path: Path, text: str | None = None) -> None:
         self._delay.stop()
-        self._newest.start(tr("Reading settings"), lambda _job: only_main(work()), done=self._show, failed=self._failed)
+        self._newest.start(
+            tr("Reading settings"),
+            lambda _job: imported_from(self._kind, path, text),
+            done=self._show,
+            failed=self._failed,
+        )
 
     def _failed(self, error: Exception) -> None:
         self._imported = None

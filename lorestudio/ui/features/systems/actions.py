@@ -137,7 +137,9 @@ class SystemsFeature(Feature):
         if choice.is_main:
             self.context.show("settings")
         else:
-            self.open_settings(choice.system).add_door(tr("Export…"), self._leave_for_export)
+            dialog = self.open_settings(choice.system)
+            dialog.add_door(tr("Import…"), partial(self._leave_for, "settings.import"))
+            dialog.add_door(tr("Export…"), partial(self._leave_for, "settings.export"))
 
     def open_settings(self, system: str) -> SystemSettingsDialog:
         """Show the settings of a system beside DeepLore."""
@@ -181,11 +183,11 @@ class SystemsFeature(Feature):
         self.configure(system, settings)
         self.choose(system)
 
-    def _leave_for_export(self) -> None:
-        """What was set so far is kept, and what could be carried over is shown."""
+    def _leave_for(self, action: str) -> None:
+        """What was set so far is kept, and what could be carried over from it or into it is shown."""
         if self.dialog is not None:
             self.dialog.accept()
-        self.context.run("settings.export")
+        self.context.run(action)
 
     def _leave_for_books(self) -> None:
         """What was set so far is kept, and the lorebooks are shown."""

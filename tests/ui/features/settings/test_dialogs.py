@@ -453,7 +453,7 @@ def test_the_settings_of_the_chosen_system_are_carried_over(open_window, qtbot, 
     settle(window, qtbot)
     window.run("system.settings")
     window.features.systems.dialog.set_value("depth", 7)
-    window.features.systems._leave_for_export()
+    window.features.systems._leave_for("settings.export")
     settle(window, qtbot)
     dialog = window.features.settings.dialog
     assert dialog.windowTitle() == "Export settings of World Info"
