@@ -190,7 +190,36 @@ def test_the_dialog_finds_settings_and_puts_them_back(real: MainWindow) -> None:
 
 
 @pytest.mark.long
-def test_settings_open_where_they_are_set(real: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
+def test_settings_of_the_chosen_system_are_copied_and_imported(real: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
+    systems = real.features.systems
+    real.run("system.world-info")
+    systems.change("world-info", {"depth": 7})
+    settled(qtbot, real)
+    real.run("settings.copy_changes")
+    assert "Scan depth (world_info_depth): 2 messages → 7 messages" in QGuiApplication.clipboard().text()
+    real.run("system.settings")
+    next(each for each in systems.dialog.findChildren(QPushButton) if each.text() == "Import…").click()
+    taking = real.features.settings.dialog
+    assert taking.windowTitle() == "Import settings of World Info"
+    other = tmp_path / "other.json"
+    other.write_text('{"world_info_depth": 3, "world_info_budget": 25}', encoding="utf-8")
+    taking.place.setText(str(other))
+    qtbot.waitUntil(lambda: len(taking.model.rows) == 1)
+    taking.take.click()
+    settled(qtbot, real)
+    assert real.session.choices.systems["world-info"].depth == 3
+    real.run("settings.import")
+    QGuiApplication.clipboard().setText('{"world_info_depth": 2, "scanDepth": 3}')
+    real.features.settings.dialog.paste()
+    settled(qtbot, real)
+    assert "“scanDepth”: there is no such setting" in real.features.settings.dialog.bar.label.text()
+    real.features.settings.dialog.reject()
+    real.session.parts.undo()
+    assert real.session.choices.systems["world-info"].depth == 7
+
+
+@pytest.mark.long
+def test_settings_open_where_they_are_set(real: MainWindow, qtbot: QtBot) -> None:
     systems = real.features.systems
     real.run("system.settings")
     assert (real.current_pane(), systems.dialog) == (real.features.settings.pane, None)
@@ -221,27 +250,6 @@ def test_settings_open_where_they_are_set(real: MainWindow, qtbot: QtBot, tmp_pa
     assert (systems.dialog, real.session.choices.systems["world-info"].depth) == (None, 7)
     assert real.features.settings.dialog.windowTitle() == "Export settings of World Info"
     real.features.settings.dialog.reject()
-    real.run("settings.copy_changes")
-    assert "Scan depth (world_info_depth): 2 messages → 7 messages" in QGuiApplication.clipboard().text()
-    real.run("system.settings")
-    next(each for each in systems.dialog.findChildren(QPushButton) if each.text() == "Import…").click()
-    taking = real.features.settings.dialog
-    assert taking.windowTitle() == "Import settings of World Info"
-    other = tmp_path / "other.json"
-    other.write_text('{"world_info_depth": 3, "world_info_budget": 25}', encoding="utf-8")
-    taking.place.setText(str(other))
-    qtbot.waitUntil(lambda: len(taking.model.rows) == 1)
-    taking.take.click()
-    settled(qtbot, real)
-    assert real.session.choices.systems["world-info"].depth == 3
-    real.run("settings.import")
-    QGuiApplication.clipboard().setText('{"world_info_depth": 2, "scanDepth": 3}')
-    real.features.settings.dialog.paste()
-    settled(qtbot, real)
-    assert "“scanDepth”: there is no such setting" in real.features.settings.dialog.bar.label.text()
-    real.features.settings.dialog.reject()
-    real.session.parts.undo()
-    assert real.session.choices.systems["world-info"].depth == 7
     systems.change("hybrid", {"limit": 2})
     assert real.session.parts.adjustments.undo_title == "Semantic top-K: 2 entries"
     systems.change("hybrid", {"limit": 3, "embedder": ""})
