@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, cast
 from PySide6.QtCore import QSize
 from PySide6.QtWidgets import QDialog
 
-from lorestudio.settings.declaration import Section, Value
+from lorestudio.settings.declaration import Section, Value, declared
 from lorestudio.settings.sections import differences, value_text, with_profile
 from lorestudio.studio.compare.comparison import comparison_as_markdown, comparison_rows
 from lorestudio.studio.project.settings import KnownSettings, SystemSettingsFiles
@@ -25,6 +25,7 @@ from lorestudio.ui.shell.feature import Context, Feature
 from lorestudio.ui.shell.words import Notice, sentence_of, tr
 from lorestudio.ui.state.choices import system_help, system_title
 from lorestudio.ui.widgets import dialogs
+from lorestudio.ui.widgets.picker import Choice
 
 if TYPE_CHECKING:
     from lorestudio.ui.features.compare.systems_pane import SystemsPane
@@ -45,6 +46,7 @@ class SystemsFeature(Feature):
         """What stands in the files, or is on its way there."""
         self.books: BooksDialog | None = None
         """That of the lorebooks, while it is open."""
+        context.findable.append(self._findable)
 
     def actions(self) -> Iterable[Action]:
         """What can be done."""
@@ -140,6 +142,20 @@ class SystemsFeature(Feature):
             dialog = self.open_settings(choice.system)
             dialog.add_door(tr("Import…"), partial(self._leave_for, "settings.import"))
             dialog.add_door(tr("Export…"), partial(self._leave_for, "settings.export"))
+
+    def _findable(self) -> Iterable[Choice]:
+        """The settings of the chosen system, where they are not those of the pane."""
+        if self.context.has_project() and not self._session.choice.is_main:
+            kind = kind_of(self._session.choice.system)
+            for one in declared(kind.settings):
+                name, do = f"setting:{kind.name}:{one.name}", partial(self._go_to, one.name)
+                yield Choice(tr(one.title), tr(one.group), tr("Setting"), do, name=name, more=tr(one.help))
+
+    def _go_to(self, name: str) -> None:
+        self.show_settings()
+        if self.dialog is not None:
+            self.dialog.choose(name)
+            self.dialog.editor.focus_field()
 
     def open_settings(self, system: str) -> SystemSettingsDialog:
         """Show the settings of a system beside DeepLore."""

@@ -6,9 +6,10 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from PySide6.QtCore import QSettings
+from PySide6.QtCore import QSettings, Qt
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QFileDialog, QPushButton
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QFileDialog, QPushButton
 
 from lorestudio.domain.chat import Generation
 from lorestudio.settings.declaration import declared
@@ -23,6 +24,7 @@ from lorestudio.trace.journey import FOREIGN_IDS
 from lorestudio.ui.features.compare.systems import UPGRADE
 from lorestudio.ui.features.settings.editor import SettingsTree
 from lorestudio.ui.state.choices import ChoiceStore, RunChoice
+from lorestudio.ui.widgets.picker import Picker
 from tests.ui.conftest import drain
 from tests.ui.worlds import BELL, DAWNKEEP, make_project
 
@@ -187,6 +189,22 @@ def test_the_dialog_finds_settings_and_puts_them_back(real: MainWindow) -> None:
     assert dialog.settings == RecapSettings()
     dialog.reject()
     drain()
+
+
+def test_settings_of_the_chosen_system_are_found_by_their_words(real: MainWindow, qtbot: QtBot) -> None:
+    real.run("system.hybrid")
+    settled(qtbot, real)
+    real.activateWindow()
+    QTest.keyClick(QApplication.focusWidget() or real, Qt.Key.Key_P, Qt.KeyboardModifier.ControlModifier)
+    picker = next(each for each in QApplication.topLevelWidgets() if isinstance(each, Picker) and each.isVisible())
+    QTest.keyClicks(picker.field, "similarity threshold")
+    QTest.keyClick(picker.field, Qt.Key.Key_Return)
+    drain()
+    dialog = real.features.systems.dialog
+    assert dialog is not None
+    assert dialog.view.model.setting(dialog.view.tree.currentIndex()).name == "semantic_threshold"
+    assert dialog.editor.isAncestorOf(QApplication.focusWidget())
+    dialog.reject()
 
 
 @pytest.mark.long
