@@ -18,6 +18,7 @@ from lorestudio.domain.file_names import same_name
 from lorestudio.domain.javascript import Json, fold
 from lorestudio.domain.json_text import parse_json
 from lorestudio.exchange.problems import InputError
+from lorestudio.settings.files import read_whole
 from lorestudio.studio.notes.changes.change_set import ChangeSet, NoteFileChange
 from lorestudio.studio.notes.renaming import check_free, checked_folder, checked_name, title_property
 from lorestudio.studio.notes.vault_notes import Planned, VaultNotes, home_of, listed
@@ -99,7 +100,7 @@ def template_folders(vault: Path) -> tuple[str, ...]:
     found = [_FOLDER]
     for name, key in _NAMED_IN:
         with suppress(OSError, ValueError):
-            said = parse_json((vault / ".obsidian" / name).read_text("utf-8-sig"))
+            said = parse_json(read_whole(vault / ".obsidian" / name).decode("utf-8-sig"))
             folder = said.get(key) if isinstance(said, Mapping) else None
             found += [folder.strip("/").lower()] if isinstance(folder, str) and folder.strip("/") else []
     return tuple(f"{folder}/" for folder in dict.fromkeys(found))

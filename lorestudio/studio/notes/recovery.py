@@ -143,7 +143,9 @@ class Recovery(Closing):
         return found
 
     def _is_empty(self, session: Path) -> bool:
-        return all(file.name == _LOCK for file in session.iterdir())
+        with suppress(OSError):  # its disk may have gone away
+            return all(file.name == _LOCK for file in session.iterdir())
+        return False
 
     def _read(self, file: Path) -> Unsaved | None:
         try:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -68,6 +70,13 @@ def test_templates_and_drawings_are_no_candidates(vault) -> None:
     assert set(found_in(vault)) & set(texts) == {"Meta/On templates.md", "Drawn.md"}
     (vault / ".obsidian" / "templates.json").write_text("[")
     assert "meta/forms/Place.md" in found_in(vault)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no named pipes")
+def test_a_pipe_in_the_place_of_obsidians_settings_is_not_waited_for(vault) -> None:
+    (vault / ".obsidian").mkdir()
+    os.mkfifo(vault / ".obsidian" / "templates.json")
+    assert "Vale.md" in found_in(vault)
 
 
 def test_a_tag_has_the_notes_of_those_below_it(vault) -> None:

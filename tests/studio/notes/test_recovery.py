@@ -3,6 +3,7 @@ from __future__ import annotations
 import errno
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -95,6 +96,14 @@ def test_a_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
                 first.keep(tmp_path / "a.md", "two", None)
     with opened(tmp_path) as second:
         assert [one.text for one in second.found()] == ["one"]
+
+
+def test_a_folder_that_goes_away_before_the_end(tmp_path: Path) -> None:
+    with opened(tmp_path) as first:
+        first.keep(tmp_path / "a.md", "one", None)
+        shutil.rmtree(tmp_path / "recovery")
+    with opened(tmp_path) as second:
+        assert second.found() == ()
 
 
 def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
