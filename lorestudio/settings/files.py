@@ -161,7 +161,7 @@ def write_atomically(path: Path, data: bytes, *, private: bool = False, expected
         with alone(target):
             if expected is not None and read_whole(target) != expected:  # writing took its time
                 raise OSError(errno.EAGAIN, "another program has changed it meanwhile; look at it again", str(path))
-            temporary.replace(target)
+            put_in_place(temporary, target)
     finally:
         temporary.unlink(missing_ok=True)
 
@@ -183,6 +183,23 @@ def write_new(path: Path, data: bytes, mode: int | None) -> None:
         os.fsync(stream.fileno())
     if mode is not None:
         path.chmod(mode)
+
+
+def put_in_place(temporary: Path, target: Path) -> None:
+    """Rename over what is there; on Windows virus scanners, indexers and others keep that open for a moment at times.
+
+    Raises OSError.
+    """
+    deadline = time.monotonic() + (_ALONE_S if sys.platform == "win32" else 0)
+    while True:
+        try:
+            temporary.replace(target)
+        except PermissionError:
+            if time.monotonic() >= deadline:
+                raise
+            time.sleep(0.02)
+        else:
+            return
 
 
 def append_line(path: Path, line: bytes, *, sync: bool = True) -> None:

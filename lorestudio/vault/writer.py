@@ -19,7 +19,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from lorestudio.settings.files import READ_AT_MOST, alone, read_whole, write_new
+from lorestudio.settings.files import READ_AT_MOST, alone, put_in_place, read_whole, write_new
 from lorestudio.vault.files import ChangedOnDisk, SaveError, VaultError, reason_of, refused
 from lorestudio.vault.folder import describe_bad_encoding, walked
 
@@ -157,7 +157,7 @@ def save_note(path: Path, text: str | bytes, expected_digest: str | None, *, mod
                 if expected_digest is None:
                     _rename_to_free_name(temporary, target)
                 else:
-                    temporary.replace(target)
+                    put_in_place(temporary, target)
         finally:
             with suppress(OSError):
                 temporary.unlink(missing_ok=True)

@@ -4,11 +4,12 @@ import os
 import sys
 import threading
 import tracemalloc
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
 
-from lorestudio.settings.files import append_line, read_whole
+from lorestudio.settings.files import append_line, read_whole, write_atomically
 
 MEBIBYTE = 1024 * 1024
 PICTURE, ARCHIVE, JPEG = b"\x89PNG\r\n\x1a\n", b"PK\x03\x04", b"\xff\xd8\xff"
@@ -60,6 +61,33 @@ def test_a_pipe_is_read_to_its_end_where_somebody_writes_and_nobody_is_waited_fo
     assert read_whole(Path(f"/dev/fd/{ends[0]}")) == b"late"
     late.join()
     os.close(ends[0])
+
+
+@pytest.mark.parametrize(
+    ("platform", "held", "writes"), [("win32", 3, True), ("win32", 90, False), ("linux", 1, False)]
+)
+def test_a_file_that_another_program_has_open_is_replaced_as_soon_as_it_lets_go(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, platform: str, held: int, writes: bool
+) -> None:
+    path, replace, refusals, waited = tmp_path / "file", Path.replace, [0], [0.0]
+    path.write_bytes(b"old")
+
+    def replaced(temporary: Path, target: Path) -> Path:
+        refusals[0] += 1
+        if refusals[0] <= held:
+            raise PermissionError(13, "The process cannot access the file, which is used by another process")
+        return replace(temporary, target)
+
+    def sleep(seconds: float) -> None:
+        waited[0] += seconds
+
+    monkeypatch.setattr(Path, "replace", replaced)
+    monkeypatch.setattr("time.sleep", sleep)
+    monkeypatch.setattr("time.monotonic", lambda: waited[0])
+    monkeypatch.setattr(sys, "platform", platform)
+    with nullcontext() if writes else pytest.raises(PermissionError, match="used by another"):
+        write_atomically(path, b"new")
+    assert [each.read_bytes() for each in tmp_path.iterdir()] == [b"new" if writes else b"old"]
 
 
 def test_a_line_is_added_behind_one_that_was_cut_off(tmp_path: Path) -> None:

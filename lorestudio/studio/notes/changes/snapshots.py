@@ -23,7 +23,7 @@ from msgspec import Struct
 
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.texts import text_digest
-from lorestudio.settings.files import append_line, write_atomically
+from lorestudio.settings.files import append_line, put_in_place, write_atomically
 from lorestudio.studio.notes.book_entries import is_book_entry, read_text, save_text
 from lorestudio.studio.notes.changes.change_set import ChangeSet, HistoryError, NoteFileChange
 from lorestudio.studio.notes.changes.journal import json_line, read_lines
@@ -70,7 +70,7 @@ class Blobs:
                 with ThreadPoolExecutor(_WAITING) as pool:
                     list(pool.map(_wait_for_disk, (temporary for temporary, _ in written)))
             for temporary, place in written:
-                temporary.replace(place)
+                put_in_place(temporary, place)
         finally:
             for temporary, _ in written:
                 with suppress(OSError):
