@@ -1,4 +1,4 @@
-"""Records, the plain data that everything is about: copies with changes, their fields, how far rows of them are alike.
+"""Records, the plain data that everything is about: copies with changes, their fields, groups, rows that are alike.
 
 A record is a frozen `msgspec.Struct`, which takes a fiftieth of a dataclass's time to declare and a seventh to make. It
 is a `Terse` one where a field stays out of what is printed, and a dataclass where one stays out of the comparison or is
@@ -8,13 +8,14 @@ made by the record itself.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from operator import eq
 from typing import TYPE_CHECKING, Any, ClassVar, TypeGuard, TypeVar
 
 from msgspec import Struct, structs
 
 _Item = TypeVar("_Item")
+_Key = TypeVar("_Key")
 
 if TYPE_CHECKING:
     from dataclasses import replace  # for mypy, which holds names and types of the changes against those of the fields
@@ -57,6 +58,14 @@ def compared_fields(kind: type[Any]) -> dict[str, bool]:
     }
 
 
+def grouped(pairs: Iterable[tuple[_Key, _Item]]) -> dict[_Key, list[_Item]]:
+    """What stands second in the pairs, by what stands first; both in the order in which they come."""
+    found: dict[_Key, list[_Item]] = {}
+    for key, item in pairs:
+        found.setdefault(key, []).append(item)
+    return found
+
+
 def same_start(one: Sequence[_Item], other: Sequence[_Item], same: Callable[[_Item, _Item], bool] = eq) -> int:
     """How many items at the start are the same in both; an item is always the same as itself."""
     pairs = enumerate(zip(one, other, strict=False))
@@ -72,4 +81,4 @@ def same_ends(
     return head, same_start(one[head:][::-1], other[head:][::-1], same)
 
 
-__all__ = ["Terse", "compared_fields", "field_names", "is_record", "replace", "same_ends", "same_start"]
+__all__ = ["Terse", "compared_fields", "field_names", "grouped", "is_record", "replace", "same_ends", "same_start"]

@@ -8,6 +8,7 @@ from typing import Final
 
 from msgspec import Struct
 
+from lorestudio.domain.records import grouped
 from lorestudio.trace.model import Outcome, Phase, StageRecord, StageStatus, Trace, Verdict
 from lorestudio.trace.vocabulary import Vocabulary
 from lorestudio.trace.wording import fill
@@ -142,9 +143,7 @@ def _grouped(
     tokens: Mapping[int, int],
     words: Vocabulary[Trace],
 ) -> list[Ribbon]:
-    groups: dict[str, list[int]] = {}
-    for entry in entries:
-        groups.setdefault(reason_group(said.get(entry), words), []).append(entry)
+    groups = grouped((reason_group(said.get(entry), words), entry) for entry in entries)
     ribbons = [Ribbon(stage, direction, group, tuple(found), _sum(tokens, found)) for group, found in groups.items()]
     return sorted(ribbons, key=lambda ribbon: -len(ribbon.entries))
 

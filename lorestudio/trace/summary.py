@@ -14,6 +14,7 @@ from msgspec import Struct
 
 from lorestudio.domain.history import ranges_of, ranges_words
 from lorestudio.domain.javascript import Json
+from lorestudio.domain.records import grouped
 from lorestudio.trace.explain import explain_reason, explain_stage
 from lorestudio.trace.journey import Fate, FateState, Journeys
 from lorestudio.trace.model import (
@@ -111,9 +112,7 @@ def seen_lines(trace: Trace) -> tuple[str, ...]:
             one = len(ranges) == 1 and ranges[0][0] == ranges[0][1]
             told.append(f"Hidden today, {how}: {'message' if one else 'messages'} {ranges_words(ranges)}.")
     if seen.read:
-        by: dict[str, list[str]] = {}
-        for each in seen.read:
-            by.setdefault(", ".join(each.changed_by), []).append(f"#{each.message}")
+        by = grouped((", ".join(each.changed_by), f"#{each.message}") for each in seen.read)
         changes = "; ".join(f"{first_few(numbers, _READ_SHOWN)} by {what}" for what, numbers in by.items())
         told.append(f"Searched with other texts than are stored: {changes}.")
     if seen.followed:

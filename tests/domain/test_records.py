@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import pytest
 from msgspec import Struct
 
-from lorestudio.domain.records import Terse, compared_fields, field_names, is_record, replace
+from lorestudio.domain.records import Terse, compared_fields, field_names, grouped, is_record, replace
 
 
 class Note(Struct, frozen=True):
@@ -76,3 +76,8 @@ def test_what_the_fields_are() -> None:
 
 def test_what_a_record_is() -> None:
     assert [is_record(each) for each in (Note, Line, Note("Quay"), dict, None)] == [True, True, False, False, False]
+
+
+def test_pairs_are_grouped_in_the_order_in_which_they_come() -> None:
+    assert grouped([("quay", 2), ("inn", 1), ("quay", 0)]) == {"quay": [2, 0], "inn": [1]}
+    assert list(grouped([("quay", 2), ("inn", 1), ("quay", 0)])) == ["quay", "inn"]

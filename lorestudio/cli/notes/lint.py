@@ -22,6 +22,7 @@ from lorestudio.cli.options import (
 )
 from lorestudio.cli.output import FAILED, picked, print_json, say, say_all
 from lorestudio.cli.screen import Screen
+from lorestudio.domain.records import grouped
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.notes.book_entries import is_book_entry, plan_edits, read_text
 from lorestudio.studio.notes.changes.change_set import ChangeSet, NoteFileChange
@@ -127,9 +128,7 @@ def _print(
             style = "green" if line.startswith("+") else "red" if line.startswith("-") else "dim"
             console.print(Text(line, style=style), soft_wrap=True)
         console.print()
-    notes: dict[tuple[str, str], list[Finding]] = {}
-    for finding in shown:
-        notes.setdefault(finding.note, []).append(finding)
+    notes = grouped((finding.note, finding) for finding in shown)
     several = len({vault for vault, filename in notes if filename}) > 1
     for (vault, filename), findings in notes.items():
         entry = findings[0].entry

@@ -28,7 +28,7 @@ from lorestudio.cli.runs.tables import reply_words
 from lorestudio.cli.screen import Screen, advancing, figure, fixed, fold, progress_bar, table
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.javascript import Json
-from lorestudio.domain.records import replace
+from lorestudio.domain.records import grouped, replace
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.compare.causes import (
     Causes,
@@ -55,7 +55,7 @@ from lorestudio.studio.compare.text import (
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.systems.registry import MAIN, kind_of
-from lorestudio.trace.diff import Key, TraceDiff, compare
+from lorestudio.trace.diff import TraceDiff, compare
 from lorestudio.trace.summary import summary
 from lorestudio.trace.wording import first_few, signed_words
 
@@ -295,7 +295,5 @@ def _turn_json(turn: TurnDiff) -> Json:
     if turn.diff is None:
         return {**found, "only_in": "before" if turn.before is not None else "after"}
     found["tokens"] = list(turn.diff.tokens)
-    keys: dict[What, list[Key]] = {}
-    for line in change_lines(turn.diff):
-        keys.setdefault(line.what, []).append(line.effect[1])
+    keys = grouped((line.what, line.effect[1]) for line in change_lines(turn.diff))
     return {**found, **{what.value: [list(key) for key in keys.get(what, ())] for what in What}}

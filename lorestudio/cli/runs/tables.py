@@ -12,7 +12,7 @@ from rich.text import Text
 from lorestudio.cli.screen import figure, fold, table
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.history import HistoryRule
-from lorestudio.domain.records import replace
+from lorestudio.domain.records import grouped, replace
 from lorestudio.studio.project.project import Project
 from lorestudio.trace.ai_selection import ai_lines, ai_totals, commonest, failure_of, selection_of, switch_effects
 from lorestudio.trace.journey import Fate, FateState, Journeys
@@ -116,11 +116,9 @@ def _lines(lines: Sequence[tuple[str, str, str]]) -> Text:
 
 def _left_out(trace: Trace) -> Mapping[str, list[str]]:
     """Titles of entries that a stage took out, or found and did not let in, by the label of the reason."""
-    found: dict[str, list[str]] = {}
-    for fate in _stopped(trace):
-        label = trace.words.label(fate.reason)
-        found.setdefault(lowered(label), []).append(trace.entries[fate.entry].title)
-    return found
+    return grouped(
+        (lowered(trace.words.label(fate.reason)), trace.entries[fate.entry].title) for fate in _stopped(trace)
+    )
 
 
 def _stopped(trace: Trace) -> Iterator[Fate]:

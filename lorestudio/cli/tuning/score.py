@@ -5,7 +5,6 @@ lore.
 from __future__ import annotations
 
 import asyncio
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -24,6 +23,7 @@ from lorestudio.cli.tuning.whole_chats import NOTHING_EXPECTED, WholeChats
 from lorestudio.domain.chat import Chat, Generation
 from lorestudio.domain.entry import VaultIndex
 from lorestudio.domain.javascript import Json
+from lorestudio.domain.records import grouped
 from lorestudio.exchange.json_file import parse_document, read_file
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.project.answering import AnswerKind
@@ -67,9 +67,7 @@ def score(
         problems += [*project.problems, *expected.problems]
         judging = partial(_used, project, answering(judge, project, option="--judge"), yes) if judge else None
         found += waited(score_chat(project, expected.every, chats.candidates(project), judge_use=judging))
-    by_run: dict[str, list[ScoredChat]] = defaultdict(list)
-    for each in found:
-        by_run[each.run].append(each)
+    by_run = grouped((each.run, each) for each in found)
     together = {run: pooled(each.scores for each in of) for run, of in by_run.items() if len(of) > 1}
     if as_json:
         print_json({"runs": [_chat_json(each) for each in found], "together": _all_json(together)}, 1)

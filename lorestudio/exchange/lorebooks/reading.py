@@ -23,7 +23,7 @@ from pydantic.alias_generators import to_camel
 from lorestudio.domain.entry import Entry, LeftOutNote, NoteProblem
 from lorestudio.domain.file_names import free_name, note_name
 from lorestudio.domain.javascript import Json, key_order, to_string, trim, truthy
-from lorestudio.domain.records import replace
+from lorestudio.domain.records import grouped, replace
 from lorestudio.domain.tokens import TokenCounter
 from lorestudio.exchange.character_card import CharacterCard, parse_card
 from lorestudio.exchange.containers import SIGNATURE, is_archive
@@ -441,10 +441,9 @@ def _about_entries(raws: Sequence[Raw], entries: Sequence[BookEntry]) -> Iterato
         odd = [entry for entry, raw in zip(entries, raws, strict=True) if _no_text(raw, member)]
         if odd:
             yield f"{_named(odd)}: “{member}” is no text; SillyTavern {then}. Write it between quotation marks."
-    broken: dict[tuple[str, str], list[BookEntry]] = {}
-    for entry in entries:
-        for found in dict.fromkeys(broken_patterns((*entry.keys, *entry.secondary))):
-            broken.setdefault(found, []).append(entry)
+    broken = grouped(
+        (found, entry) for entry in entries for found in dict.fromkeys(broken_patterns((*entry.keys, *entry.secondary)))
+    )
     for (key, problem), having in broken.items():
         yield f"{_named(having)}: the key {key} is no usable pattern ({problem}); it is looked for as plain text."
 

@@ -24,7 +24,7 @@ from msgspec import Struct
 
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.json_text import parse_json, spell
-from lorestudio.domain.records import Terse
+from lorestudio.domain.records import Terse, grouped
 from lorestudio.llm.redaction import MASK, hide_known, redact
 
 MAX_REPLY: Final = 8 * 1024 * 1024
@@ -288,11 +288,9 @@ def read_replies(answer: str) -> tuple[str, ...]:
         events: Sequence[Json] = [parse_json(text)]
     except ValueError:
         events = list(_events(text))
-    pieces: dict[int, list[str]] = {}
-    for event in events:
-        if isinstance(event, Mapping):
-            for place, piece in _pieces(event):
-                pieces.setdefault(place, []).append(piece)
+    pieces = grouped(
+        (place, piece) for event in events if isinstance(event, Mapping) for place, piece in _pieces(event)
+    )
     return tuple("".join(pieces[place]) for place in sorted(pieces))
 
 

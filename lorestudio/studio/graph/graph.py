@@ -20,6 +20,7 @@ from lorestudio.domain.automaton import automaton_of
 from lorestudio.domain.entry import Entry, VaultIndex
 from lorestudio.domain.javascript import fold
 from lorestudio.domain.lifecycle import CancelToken, heed
+from lorestudio.domain.records import grouped
 from lorestudio.studio.notes.book_entries import ranked_by_order
 
 if TYPE_CHECKING:
@@ -159,14 +160,14 @@ class NoteGraph(Struct, frozen=True, dict=True):
     hidden: int = 0
 
     @cached_property
-    def outgoing(self) -> Mapping[int, tuple[Edge, ...]]:
+    def outgoing(self) -> Mapping[int, Sequence[Edge]]:
         """The edges that begin at each node."""
-        return self._by_end(edge.source for edge in self.edges)
+        return grouped((edge.source, edge) for edge in self.edges)
 
     @cached_property
-    def incoming(self) -> Mapping[int, tuple[Edge, ...]]:
+    def incoming(self) -> Mapping[int, Sequence[Edge]]:
         """The edges that end at each node."""
-        return self._by_end(edge.target for edge in self.edges)
+        return grouped((edge.target, edge) for edge in self.edges)
 
     @cached_property
     def neighbours(self) -> Mapping[int, tuple[int, ...]]:
@@ -183,12 +184,6 @@ class NoteGraph(Struct, frozen=True, dict=True):
             return self
         return NoteGraph(self.nodes, tuple(edge for edge in self.edges if edge.kind in kinds), self.hidden)
 
-    def _by_end(self, ends: Iterable[int]) -> Mapping[int, tuple[Edge, ...]]:
-        found: dict[int, list[Edge]] = {}
-        for end, edge in zip(ends, self.edges, strict=True):
-            found.setdefault(end, []).append(edge)
-        return {end: tuple(edges) for end, edges in found.items()}
-
 
 def build_graph(index: VaultIndex, *, everything: bool = False, cancel: CancelToken | None = None) -> NoteGraph:
     """The graph of an index, without the entries that say `graph: false` unless `everything` is asked for.
@@ -197,9 +192,7 @@ def build_graph(index: VaultIndex, *, everything: bool = False, cancel: CancelTo
     an entry has no edge to itself. Raises Cancelled.
     """
     shown = [entry for entry in index.entries if entry.graph or everything]
-    by_title: dict[str, list[int]] = {}
-    for entry in shown:
-        by_title.setdefault(entry.title.lower(), []).append(entry.id)
+    by_title = grouped((entry.title.lower(), entry.id) for entry in shown)
     relations = {
         (entry.id, target, kind): None
         for entry in shown

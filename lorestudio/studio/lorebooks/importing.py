@@ -15,7 +15,7 @@ from msgspec import Struct
 from lorestudio.domain.file_names import free_name, note_name, same_name
 from lorestudio.domain.javascript import Json, to_string
 from lorestudio.domain.json_text import texts_in
-from lorestudio.domain.records import Terse, replace
+from lorestudio.domain.records import Terse, grouped, replace
 from lorestudio.exchange.json_file import read_file
 from lorestudio.exchange.lorebooks.crossing import EntryFate, Fidelity, FieldFate, LoreReport, told_once
 from lorestudio.exchange.lorebooks.documents import Lore
@@ -275,10 +275,9 @@ _MOST_MEMBERS: Final = 8
 
 def _groups(entries: Sequence[Raw]) -> dict[str, list[str]]:
     """The titles of the members of each small inclusion group."""
-    found: dict[str, list[str]] = {}
-    for raw in entries:
-        for group in native_entry(raw, "").groups:
-            found.setdefault(group, []).append(title_of(raw, to_string(raw.get("uid"))))
+    found = grouped(
+        (group, title_of(raw, to_string(raw.get("uid")))) for raw in entries for group in native_entry(raw, "").groups
+    )
     return {group: titles for group, titles in found.items() if 1 < len(titles) <= _MOST_MEMBERS}
 
 

@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from lorestudio.domain.javascript import Json, to_string
 from lorestudio.domain.json_text import stringified
-from lorestudio.domain.records import Terse, replace
+from lorestudio.domain.records import Terse, grouped, replace
 from lorestudio.exchange.json_file import parse_document, read_file, same_value
 from lorestudio.exchange.lorebooks.documents import Lore
 from lorestudio.exchange.lorebooks.notes import Raw
@@ -165,9 +165,7 @@ def known_entries(lore: Lore, known: Mapping[str, Raw]) -> dict[str, Raw]:
     for uid in found.values():
         del left[uid]
     for names, in_place in product((None, *_TELLING), (True, False)):
-        alike: dict[str, list[str]] = {}
-        for uid in left:
-            alike.setdefault(_told(known[uid], names), []).append(uid)
+        alike = grouped((_told(known[uid], names), uid) for uid in left)
         for place, raw in enumerate(lore.entries):
             if uids[place] in lore.placed and place not in found and (told := _told(raw, names)):
                 same = (uid for uid in alike.get(told, ()) if uid in left and (not in_place or left[uid] == place))

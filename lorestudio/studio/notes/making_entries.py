@@ -19,6 +19,7 @@ from lorestudio.domain.automaton import automaton_of
 from lorestudio.domain.chat import Chat
 from lorestudio.domain.entry import VaultIndex
 from lorestudio.domain.javascript import Json, trim
+from lorestudio.domain.records import grouped
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.notes.batch_edit import ChangeItems, SetValue, plan_texts, property_edit, titled
 from lorestudio.studio.notes.note_files import template_folders
@@ -203,10 +204,9 @@ def _tells(name: str) -> bool:
 
 def _named(keys: Mapping[str, tuple[str, ...]], chat: Chat | None) -> Counter[str]:
     """How many messages of the story have one of the keys of each note."""
-    by_key: dict[str, list[str]] = {}
-    for filename, names in keys.items():
-        for name in filter(_tells, names):
-            by_key.setdefault(lower_in_place(name), []).append(filename)
+    by_key = grouped(
+        (lower_in_place(name), filename) for filename, names in keys.items() for name in filter(_tells, names)
+    )
     found: Counter[str] = Counter()
     automaton = automaton_of({key: key for key in by_key})
     if chat is None or automaton is None:

@@ -29,7 +29,7 @@ from msgspec import Struct
 from lorestudio.domain.javascript import fold
 from lorestudio.domain.lifecycle import CancelToken, heed
 from lorestudio.domain.patterns import LONGEST, compile_guarded
-from lorestudio.domain.records import Terse
+from lorestudio.domain.records import Terse, grouped
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.notes.book_entries import is_book_entry, plan_edits, read_text
 from lorestudio.studio.notes.changes.change_set import ChangeSet, NoteFileChange
@@ -361,9 +361,7 @@ def plan_links(vaults: Sequence[VaultNotes], path: Path, mentions: Sequence[Ment
     vault, filename = home_of(vaults, path)
     title = vault.index.notes[filename].names.title
     places_now = {(one.source, one.start, one.end) for one in vault.index.mentions(filename)}
-    by_source: dict[str, list[Mention]] = {}
-    for mention in mentions:
-        by_source.setdefault(mention.source, []).append(mention)
+    by_source = grouped((mention.source, mention) for mention in mentions)
     made: list[NoteFileChange] = []
     remarks: list[str] = []
     places = 0

@@ -15,6 +15,7 @@ from msgspec import Struct
 from lorestudio.domain.entry import Entry, VaultIndex
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.json_text import number_in
+from lorestudio.domain.records import grouped
 from lorestudio.domain.state import Usage
 from lorestudio.trace.text import csv_bytes
 from lorestudio.trace.timeline import Fired
@@ -40,9 +41,7 @@ def usage_of(index: VaultIndex, recorded: Mapping[str, Usage]) -> dict[int, Usag
     not have is that of the one entry with this title, where there is only one.
     """
     exact = {(entry.vault, entry.title): entry.id for entry in index.entries}
-    titled: dict[str, list[int]] = {}
-    for entry in index.entries:
-        titled.setdefault(entry.title, []).append(entry.id)
+    titled = grouped((entry.title, entry.id) for entry in index.entries)
     found: dict[int, Usage] = {}
     for key, usage in recorded.items():
         number = _entry_of(key, exact, titled, frozenset(index.vaults))

@@ -14,7 +14,7 @@ from msgspec import Struct, field
 from lorestudio.domain.chat import Chat, first_difference
 from lorestudio.domain.history import ChatHistory, HiddenSince, ranges_of, ranges_words
 from lorestudio.domain.javascript import Json
-from lorestudio.domain.records import replace
+from lorestudio.domain.records import grouped, replace
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.files import SettingsError, bytes_if_there, json_bytes, parse_json
 from lorestudio.settings.sections import dump_section, section_of
@@ -158,9 +158,7 @@ class HiddenRow(Struct, frozen=True, order=True):
 
 def hidden_rows(history: ChatHistory) -> tuple[HiddenRow, ...]:
     """What is known of all messages that are hidden today, in order."""
-    found: dict[tuple[int | None, bool], list[int]] = {}
-    for place, since, assumed in history.when:
-        found.setdefault((None if since <= place else since, assumed), []).append(place)
+    found = grouped(((None if since <= place else since, assumed), place) for place, since, assumed in history.when)
     size = len(history.chat.messages)
     rows = (
         HiddenRow(first, last, since, assumed, since is not None and since >= size)

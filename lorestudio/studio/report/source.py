@@ -9,7 +9,7 @@ from msgspec import Struct, field
 from lorestudio.domain.chat import Chat, Generation
 from lorestudio.domain.history import shown_again
 from lorestudio.domain.javascript import Json
-from lorestudio.domain.records import replace
+from lorestudio.domain.records import grouped, replace
 from lorestudio.domain.resources import VERSION
 from lorestudio.settings.sections import differences
 from lorestudio.studio.project.project import Project
@@ -184,9 +184,7 @@ def _mark(trace: Trace, key: FoundKey, start: int, end: int) -> ReportMark:
 
 def _joined(marks: Sequence[ReportMark]) -> Iterator[ReportMark]:
     """The marks in the order of the text; those of one place are one, a key where any of them is a key."""
-    places: dict[tuple[int, int], list[ReportMark]] = {}
-    for mark in marks:
-        places.setdefault((mark.start, mark.end), []).append(mark)
+    places = grouped(((mark.start, mark.end), mark) for mark in marks)
     for (start, end), here in sorted(places.items()):
         words = " ".join(dict.fromkeys(mark.words for mark in here))
         keys = [mark for mark in here if not mark.refine]

@@ -13,7 +13,7 @@ from typing import Final
 
 from lorestudio.domain.chat import Chat, Generation, Message
 from lorestudio.domain.lifecycle import CancelToken
-from lorestudio.domain.records import Terse, replace
+from lorestudio.domain.records import Terse, grouped, replace
 from lorestudio.studio.replay.seen import SeenChats
 from lorestudio.studio.replay.simulator import Simulator, decided_trace
 from lorestudio.systems.base import Given, Moment, State, StopBetweenStages, System
@@ -153,9 +153,7 @@ def bench_rows(journeys: Journeys, places: Sequence[FoundKey], message: int) -> 
     """A row for each entry that the run speaks of; `places` are those of keys in all that was searched."""
     trace = journeys.trace
     injected = {injection.entry: injection for injection in trace.injections}
-    by_entry: dict[int, list[FoundKey]] = {}
-    for place in places:
-        by_entry.setdefault(place.entry, []).append(place)
+    by_entry = grouped((place.entry, place) for place in places)
     rows: list[BenchRow] = []
     for entry in journeys.rows:
         fate = journeys.fate(entry)

@@ -23,7 +23,7 @@ from msgspec import Struct
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.entry import Entry, LeftOutNote
 from lorestudio.domain.lifecycle import CancelToken
-from lorestudio.domain.records import Terse, replace
+from lorestudio.domain.records import Terse, grouped, replace
 from lorestudio.exchange.problems import InputError
 from lorestudio.llm.recorded_answers import RecordedAnswers
 from lorestudio.settings.files import SettingsError
@@ -206,9 +206,7 @@ def standing(answer: Answer) -> str:
 
 def further_groups(further: Sequence[Further]) -> tuple[tuple[str, tuple[Change, ...]], ...]:
     """What stops the entry then, and the changes that lead there."""
-    groups: dict[str, list[Change]] = {}
-    for each in further:
-        groups.setdefault(each.sentence, []).append(each.change)
+    groups = grouped((each.sentence, each.change) for each in further)
     return tuple((sentence, tuple(changes)) for sentence, changes in groups.items())
 
 

@@ -37,7 +37,7 @@ from ruamel.yaml.scalarstring import DoubleQuotedScalarString
 
 from lorestudio.domain.chat import Chat, Generation
 from lorestudio.domain.entry import VaultIndex
-from lorestudio.domain.records import Terse, replace
+from lorestudio.domain.records import Terse, grouped, replace
 from lorestudio.domain.texts import meant, text_digest
 from lorestudio.exchange.problems import InputError, said
 from lorestudio.trace.budget import cut_tokens, cut_verdicts
@@ -142,10 +142,7 @@ class ReplyMark(Struct, frozen=True):
 
 def answers_of(chat: Chat) -> Mapping[str, Sequence[int]]:
     """The indices of a chat's replies, the one to come too, by the digest of the message that each answers."""
-    found: dict[str, list[int]] = {}
-    for place in (*chat.replies, len(chat.messages)):
-        found.setdefault(answered(chat, place), []).append(place)
-    return found
+    return grouped((answered(chat, place), place) for place in (*chat.replies, len(chat.messages)))
 
 
 def answered(chat: Chat, place: int) -> str:

@@ -25,7 +25,7 @@ from msgspec import Struct, field
 from lorestudio.domain.automaton import WordGroups
 from lorestudio.domain.entry import Entry, VaultIndex
 from lorestudio.domain.javascript import Json, to_number
-from lorestudio.domain.records import replace
+from lorestudio.domain.records import grouped, replace
 from lorestudio.domain.state import EntryRule, has_rule
 from lorestudio.settings.contextwindow import ContextWindowSettings
 from lorestudio.systems.base import Moment
@@ -262,10 +262,7 @@ def _of_vault(
     index: VaultIndex, pages: Pages, blocks: Sequence[EntryRule]
 ) -> Iterator[tuple[MappedVault, Mapping[str, Entry]]]:
     """The pages without the chat, each with the entries that have a lock, by their keys."""
-    notes: dict[str, list[Entry]] = {}
-    for entry in index.entries:
-        if not entry.guide:
-            notes.setdefault(pages.page_of(entry), []).append(entry)
+    notes = grouped((pages.page_of(entry), entry) for entry in index.entries if not entry.guide)
     for name in pages.named(notes):
         here = notes.get(name, ())
         if name in pages.locked:

@@ -13,7 +13,7 @@ from lorestudio.domain.chat import AuthorsNote, Chat, authors_note
 from lorestudio.domain.entry import VaultIndex
 from lorestudio.domain.javascript import Json, to_string, truthy
 from lorestudio.domain.json_text import object_in
-from lorestudio.domain.records import replace
+from lorestudio.domain.records import grouped, replace
 from lorestudio.exchange.chats.recorded import ACTIVE_BOOKS, BOOK_VIEWER
 from lorestudio.exchange.host_settings import room_in
 from lorestudio.exchange.lorebooks.entry import BookEntry, Extra
@@ -328,10 +328,7 @@ def _linked(settings: WorldInfoSettings, scene: Scene, named: Sequence[Lorebook]
 
 def _remarks(books: tuple[Lorebook, ...]) -> Iterator[str]:
     playing = in_play(books)
-    told: dict[str, list[str]] = {}
-    for book in playing.used:
-        for remark in book.remarks:
-            told.setdefault(remark, []).append(book.name)
+    told = grouped((remark, book.name) for book in playing.used for remark in book.remarks)
     for remark, names in told.items():
         listed = ", ".join(names)
         yield f"{f'{len(names)} books ({listed})' if len(names) > 1 else listed}: {remark}"

@@ -18,6 +18,7 @@ from typing import Final
 from msgspec import Struct, field
 
 from lorestudio.domain.javascript import Json, key_order, to_number, to_string, trim
+from lorestudio.domain.records import grouped
 from lorestudio.domain.tokens import TokenCounter, growing
 from lorestudio.exchange.lorebooks.entry import BookEntry, Logic
 from lorestudio.exchange.lorebooks.keys import KeyMatching, UnusableKeyError, is_found, occurs
@@ -255,10 +256,7 @@ def choose(
     group still takes part in the others, and can drive the rest out there.
     """
     choice = GroupChoice(list(new))
-    members: dict[str, list[BookEntry]] = {}
-    for entry in new:
-        for group in entry.groups:
-            members.setdefault(group, []).append(entry)
+    members = grouped((group, entry) for entry in new for group in entry.groups)
     if not members:
         return choice
     groups = {name: members[name] for name in key_order(members)}

@@ -8,13 +8,14 @@ one of them would disprove.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, Final
 
 from lorestudio.domain.entry import Entry, LeftOutNote, VaultIndex
+from lorestudio.domain.records import grouped
 from lorestudio.trace.wording import first_few
 from lorestudio.vault.lint.keyforms import KeyForm, contained, is_short, key_form
 from lorestudio.vault.lint.model import NAMED, NoteKey, Rules, is_exempt, quoted, usable_keys
@@ -22,8 +23,6 @@ from lorestudio.vault.lint.model import NAMED, NoteKey, Rules, is_exempt, quoted
 if TYPE_CHECKING:
     import networkx as nx
 
-_Item = TypeVar("_Item")
-_Key = TypeVar("_Key", bound=Hashable)
 
 FOLLOWED: Final = 300
 """A chain of requirements is followed to so many entries: longer ones are no one's intention, and cost time."""
@@ -38,7 +37,7 @@ SMALL_CIRCLE: Final = 40
 class Chains:
     """Circles, contradictions and hopeless cases among the entries; ids lead to sentences or to lists of titles."""
 
-    def __init__(self, entries: Sequence[Entry], titles: Mapping[str, tuple[Entry, ...]], rules: Rules) -> None:
+    def __init__(self, entries: Sequence[Entry], titles: Mapping[str, Sequence[Entry]], rules: Rules) -> None:
         self._entries, self._titles, self._rules = entries, titles, rules
 
     # ---- circles ----------------------------------------------------------------------------------------------------
@@ -98,11 +97,12 @@ class Chains:
             entry.id: (entry.title, why) for entry in self._entries if (why := self._own_fault(entry))
         }
         own = frozenset(found)
-        needing: dict[str, list[Entry]] = {}
-        for entry in self._entries:
-            if not is_exempt(entry) and not entry.guide:
-                for title in entry.requires:
-                    needing.setdefault(title.lower(), []).append(entry)
+        needing = grouped(
+            (title.lower(), entry)
+            for entry in self._entries
+            if not is_exempt(entry) and (not entry.guide)
+            for title in entry.requires
+        )
         queue = deque(entry.title.lower() for entry in self._entries if entry.id in found)
         while queue:
             title = queue.popleft()
@@ -249,9 +249,7 @@ class Titles:
     """
 
     def __init__(self, titles: Iterable[str]) -> None:
-        self._by_shape: dict[tuple[str, int], list[str]] = {}
-        for title in titles:
-            self._by_shape.setdefault((title[:1], len(title)), []).append(title)
+        self._by_shape = grouped(((title[:1], len(title)), title) for title in titles)
         self._by_part: dict[tuple[str, int, _Parts], dict[str, list[int]]] = {}
 
     def nearest(self, title: str) -> str:
@@ -346,14 +344,14 @@ class VaultFacts:
         self._near: dict[str, str] = {}
 
     @cached_property
-    def titles(self) -> Mapping[str, tuple[Entry, ...]]:
+    def titles(self) -> Mapping[str, Sequence[Entry]]:
         """All entries, guides included, by lower-cased title."""
-        return _grouped(self.index.entries, lambda entry: entry.title.lower())
+        return grouped((entry.title.lower(), entry) for entry in self.index.entries)
 
     @cached_property
-    def by_file_name(self) -> Mapping[str, tuple[Entry, ...]]:
+    def by_file_name(self) -> Mapping[str, Sequence[Entry]]:
         """All entries by the lower-cased name of their file, without folder and ending."""
-        return _grouped(self.index.entries, lambda entry: base_name(entry.filename))
+        return grouped((base_name(entry.filename), entry) for entry in self.index.entries)
 
     @cached_property
     def left_out(self) -> Mapping[str, LeftOutNote]:
@@ -411,13 +409,6 @@ class VaultFacts:
             found = self._likeness.nearest(lower)
             self._near[lower] = self.titles[found][0].title if found else ""
         return self._near[lower]
-
-
-def _grouped(items: Iterable[_Item], key: Callable[[_Item], _Key]) -> dict[_Key, tuple[_Item, ...]]:
-    found: dict[_Key, list[_Item]] = {}
-    for item in items:
-        found.setdefault(key(item), []).append(item)
-    return {name: tuple(group) for name, group in found.items()}
 
 
 def base_name(filename: str) -> str:

@@ -15,6 +15,7 @@ from msgspec import Struct
 
 from lorestudio.domain.automaton import automaton_of
 from lorestudio.domain.javascript import WHITE_SPACE, fold, head, length, trim
+from lorestudio.domain.records import grouped
 
 SEARCHED: Final = 200
 """Code units of a key that are searched."""
@@ -86,10 +87,7 @@ def _open(key: KeyForm, place: int) -> bool:
 def contained(forms: Iterable[KeyForm]) -> dict[KeyForm, list[KeyForm]]:
     """For each key those longer ones that it covers; keys that cover none are left out."""
     known = tuple(dict.fromkeys(forms))
-    by_text: dict[str, list[KeyForm]] = {}
-    for form in known:
-        if form.text:
-            by_text.setdefault(form.text, []).append(form)
+    by_text = grouped((form.text, form) for form in known if form.text)
     automaton = automaton_of({text: (text, same) for text, same in by_text.items()})
     if automaton is None:
         return {}

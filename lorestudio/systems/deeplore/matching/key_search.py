@@ -15,6 +15,7 @@ from lorestudio.domain.chat import Message
 from lorestudio.domain.entry import Entry, VaultIndex
 from lorestudio.domain.javascript import length, trim
 from lorestudio.domain.lifecycle import Cancelled, CancelToken
+from lorestudio.domain.records import grouped
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.systems.base import KeySearch, Wake, WakeFinder
 from lorestudio.systems.deeplore.inputs import Inputs
@@ -153,9 +154,7 @@ class _Searched:
 
     def __init__(self, ctx: Inputs) -> None:
         self.ctx, self.window, self.matcher = ctx, scan_window(ctx), ctx.matcher
-        self.found: dict[int, list[int]] = {}
-        for number, start in self.matcher.occurring(self.window.text):
-            self.found.setdefault(number, []).append(start)
+        self.found = grouped(self.matcher.occurring(self.window.text))
         self.hits = PatternHits({number: starts[-1] for number, starts in self.found.items()})
 
     def places(self, entry: Entry) -> Iterator[FoundKey]:

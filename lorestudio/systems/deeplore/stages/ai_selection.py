@@ -15,7 +15,7 @@ from msgspec import Struct
 from lorestudio.domain.chat import transcript
 from lorestudio.domain.entry import Entry
 from lorestudio.domain.javascript import Json, trim, truthy
-from lorestudio.domain.records import replace
+from lorestudio.domain.records import grouped, replace
 from lorestudio.llm.errors import LlmError
 from lorestudio.llm.messages import ChatRequest
 from lorestudio.systems.deeplore.ai import asking, prompts, replies
@@ -321,10 +321,7 @@ def category(entry: Entry, *, folders: bool = False) -> str:
 
 def clusters(entries: Sequence[Entry], *, folders: bool = False) -> dict[str, list[Entry]]:
     """Entries by category, in order of first sight."""
-    found: dict[str, list[Entry]] = {}
-    for entry in entries:
-        found.setdefault(category(entry, folders=folders), []).append(entry)
-    return found
+    return grouped((category(entry, folders=folders), entry) for entry in entries)
 
 
 def category_manifest(found: Mapping[str, Sequence[Entry]], *, vaults: bool = False) -> str:
@@ -359,9 +356,7 @@ def chosen_categories(reply: Json, *, strict: bool = False) -> set[str] | None:
 
 def category_items(reply: Json, found: Mapping[str, object], *, strict: bool = False) -> tuple[ReplyItem, ...]:
     """Each item of the reply on record; several categories that differ only in case are one match."""
-    known: dict[str, list[str]] = {}
-    for name in found:
-        known.setdefault(name.lower(), []).append(name)
+    known = grouped((name.lower(), name) for name in found)
     items: list[ReplyItem] = []
     for item in extract_list(reply, strict=strict) or ():
         asked = _name(item)
