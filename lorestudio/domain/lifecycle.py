@@ -6,11 +6,11 @@ import asyncio
 import sys
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Coroutine, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import Any, Self, TypeAlias, TypeVar
 
 from msgspec import Struct
 
@@ -91,6 +91,10 @@ class Progress(Struct, frozen=True):
     done: int
     total: int
     generation: Generation | None = None
+
+
+OnProgress: TypeAlias = Callable[[Progress], None] | None
+"""Whoever wants to know how far work is."""
 
 
 @contextmanager

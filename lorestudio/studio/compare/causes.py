@@ -9,7 +9,7 @@ part in it. No model and no provider is asked; answers come from the two runs.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import Final, TypeAlias
@@ -17,7 +17,7 @@ from typing import Final, TypeAlias
 from msgspec import Struct
 
 from lorestudio.domain.chat import Generation
-from lorestudio.domain.lifecycle import CancelToken, Progress, heed
+from lorestudio.domain.lifecycle import CancelToken, OnProgress, Progress, heed
 from lorestudio.domain.records import Terse, replace
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.compare.differences import input_differences, renamed, same_system
@@ -106,10 +106,7 @@ def can_find(before: RunSide, after: RunSide) -> bool:
 
 
 def find_causes(
-    before: RunSide,
-    after: RunSide,
-    cancel: CancelToken | None = None,
-    on_progress: Callable[[Progress], None] | None = None,
+    before: RunSide, after: RunSide, cancel: CancelToken | None = None, on_progress: OnProgress = None
 ) -> Causes:
     """Try every difference alone. For a worker thread: it takes as many runs as there are differences, and at most as
     many again. Raises Cancelled, and ValueError where the inputs of a run are not known.
@@ -126,9 +123,7 @@ def find_causes(
 class _Trial:
     """The runs that find out who did what."""
 
-    def __init__(
-        self, before: RunSide, after: RunSide, cancel: CancelToken, on_progress: Callable[[Progress], None] | None
-    ) -> None:
+    def __init__(self, before: RunSide, after: RunSide, cancel: CancelToken, on_progress: OnProgress) -> None:
         if before.context is None or after.context is None:
             raise ValueError
         self._before = before
@@ -238,7 +233,7 @@ def run_side(
     generation: Generation,
     title: str,
     cancel: CancelToken | None = None,
-    on_progress: Callable[[Progress], None] | None = None,
+    on_progress: OnProgress = None,
 ) -> RunSide:
     """A chat run up to one generation by whoever the simulator asks.
 

@@ -17,7 +17,7 @@ from typing import Final, Protocol, TypeAlias
 from msgspec import Struct
 
 from lorestudio.domain.chat import Generation
-from lorestudio.domain.lifecycle import CancelToken, Closing, Progress
+from lorestudio.domain.lifecycle import CancelToken, Closing, OnProgress
 from lorestudio.domain.records import Terse, replace
 from lorestudio.domain.texts import reading_order
 from lorestudio.exchange.problems import InputError
@@ -389,7 +389,7 @@ async def run_candidate(
     project: Project,
     chosen: Candidate,
     answers: AnswerSource | None = None,
-    on_progress: Callable[[Progress], None] | None = None,
+    on_progress: OnProgress = None,
     cancel: CancelToken | None = None,
     store: CandidateStore | None = None,
 ) -> TraceBook:
@@ -438,7 +438,7 @@ async def compare_candidates(
     project: Project,
     chosen: Sequence[Candidate],
     answers: AnswerSource | None = None,
-    on_progress: Callable[[Progress], None] | None = None,
+    on_progress: OnProgress = None,
     cancel: CancelToken | None = None,
     on_candidate: Callable[[Candidate], None] | None = None,
     store: CandidateStore | None = None,

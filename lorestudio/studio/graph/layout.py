@@ -21,7 +21,7 @@ from msgspec import Struct, field
 from numpy.typing import NDArray
 
 from lorestudio.domain.json_text import parse_json
-from lorestudio.domain.lifecycle import CancelToken, Progress, heed
+from lorestudio.domain.lifecycle import CancelToken, OnProgress, Progress, heed
 from lorestudio.domain.records import replace
 from lorestudio.domain.texts import text_digest
 from lorestudio.settings.deeplore import DeepLoreSettings
@@ -83,7 +83,7 @@ def lay_out(
     found: GraphStudy,
     start: Start | None = None,
     forces: Forces | None = None,
-    report: Callable[[Progress], None] | None = None,
+    report: OnProgress = None,
     cancel: CancelToken | None = None,
 ) -> Mapping[int, Point]:
     """Positions of all nodes by entry id, the middle at (0, 0). The same input gives the same output.
@@ -156,9 +156,7 @@ def rings(
 class _LayoutProgress:
     """How far a layout is, over several bodies of different size."""
 
-    def __init__(
-        self, total: int, report: Callable[[Progress], None] | None, cancel: CancelToken | None, steps: int = 100
-    ) -> None:
+    def __init__(self, total: int, report: OnProgress, cancel: CancelToken | None, steps: int = 100) -> None:
         self._report, self._cancel, self._steps = report, cancel, steps
         self._done, self._total, self._told = 0.0, max(total, 1), -1
 

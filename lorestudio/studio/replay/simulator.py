@@ -10,7 +10,7 @@ from functools import partial
 
 from lorestudio.domain.chat import Chat, Generation
 from lorestudio.domain.entry import Entry, VaultIndex
-from lorestudio.domain.lifecycle import CancelToken, Progress, heed
+from lorestudio.domain.lifecycle import CancelToken, OnProgress, Progress, heed
 from lorestudio.domain.records import replace
 from lorestudio.domain.resources import VERSION
 from lorestudio.settings.studio import FOLLOWED
@@ -168,10 +168,7 @@ class Simulator:
         return self._runs.trace(place)
 
     async def replay(
-        self,
-        on_progress: Callable[[Progress], None] | None = None,
-        cancel: CancelToken | None = None,
-        until: int | None = None,
+        self, on_progress: OnProgress = None, cancel: CancelToken | None = None, until: int | None = None
     ) -> tuple[Trace, ...]:
         """Run what is missing up to place `until` (without it: all) and return the traces of all of these in order.
 
@@ -182,10 +179,7 @@ class Simulator:
         return tuple(map(self._runs.trace, range(len(self.generations[:until]))))
 
     async def run_missing(
-        self,
-        on_progress: Callable[[Progress], None] | None = None,
-        cancel: CancelToken | None = None,
-        until: int | None = None,
+        self, on_progress: OnProgress = None, cancel: CancelToken | None = None, until: int | None = None
     ) -> None:
         """As `replay`, for those who take the traces from `traces` one by one."""
         total = len(self.generations[:until])

@@ -21,7 +21,7 @@ from msgspec import Struct
 
 from lorestudio.domain.chat import Chat, Generation
 from lorestudio.domain.javascript import Json
-from lorestudio.domain.lifecycle import Cancelled, CancelToken, Progress, heed
+from lorestudio.domain.lifecycle import Cancelled, CancelToken, OnProgress, Progress, heed
 from lorestudio.domain.records import field_names
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.tuning.scores import METRICS, Interval, Scores, TurnScore, blocks
@@ -469,7 +469,7 @@ def search(
     plan: Plan = Plan(),
     workers: Workers = ALONE,
     journal: Path | None = None,
-    on_progress: Callable[[Progress], None] | None = None,
+    on_progress: OnProgress = None,
     on_tried: Callable[[TriedPoint], None] | None = None,
     cancel: CancelToken | None = None,
     clock: Callable[[], float] = time.monotonic,

@@ -13,7 +13,7 @@ from typing import Final
 from msgspec import Struct
 
 from lorestudio.domain.chat import Generation
-from lorestudio.domain.lifecycle import CancelToken, Progress, heed
+from lorestudio.domain.lifecycle import CancelToken, OnProgress, Progress, heed
 from lorestudio.domain.records import replace
 from lorestudio.settings.studio import FOLLOWED
 from lorestudio.studio.project.project import Project
@@ -121,10 +121,7 @@ def following(project: Project) -> Project:
 
 
 def verify(
-    project: Project,
-    system: System | None = None,
-    on_progress: Callable[[Progress], None] | None = None,
-    cancel: CancelToken | None = None,
+    project: Project, system: System | None = None, on_progress: OnProgress = None, cancel: CancelToken | None = None
 ) -> Verified:
     """Run the chat, each reply from what was recorded of those before it, and explain what differs.
 
@@ -135,17 +132,13 @@ def verify(
     return explained(simulator, on_progress, cancel)
 
 
-def explained(
-    simulator: Simulator, on_progress: Callable[[Progress], None] | None = None, cancel: CancelToken | None = None
-) -> Verified:
+def explained(simulator: Simulator, on_progress: OnProgress = None, cancel: CancelToken | None = None) -> Verified:
     """What differs in a replay that followed the records, and why. For a worker. Raises Cancelled."""
     return _Search(simulator, on_progress, cancel).verified()
 
 
 class _Search:
-    def __init__(
-        self, simulator: Simulator, on_progress: Callable[[Progress], None] | None, cancel: CancelToken | None
-    ) -> None:
+    def __init__(self, simulator: Simulator, on_progress: OnProgress, cancel: CancelToken | None) -> None:
         self._simulator, self._report, self._cancel = simulator, on_progress, cancel
         self._records = recorded_replies(simulator.project, simulator.system.kind)
         self._tokens = tokens_alike(self._records, simulator.traces)
