@@ -20,7 +20,7 @@ from typing import Final, NamedTuple
 from msgspec import Struct
 
 from lorestudio.domain.entry import Entry, LeftOutNote, NoteProblem
-from lorestudio.domain.lifecycle import Cancelled
+from lorestudio.domain.lifecycle import CancelToken, heed
 from lorestudio.domain.records import Terse
 from lorestudio.domain.resources import VERSION
 from lorestudio.domain.texts import text_digest
@@ -47,7 +47,7 @@ class FolderListing(Struct, frozen=True):
 def list_folder(
     path: Path,
     name: str | None = None,
-    cancelled: Callable[[], bool] | None = None,
+    cancel: CancelToken | None = None,
     *,
     definition_path: str = field_file.DEFAULT_PATH,
 ) -> FolderListing:
@@ -60,7 +60,7 @@ def list_folder(
     listing = _list_root(path)
     home = Path(os.path.realpath(path))
     vault = home.name if name is None else name
-    walk = _Walk(vault, cancelled or (lambda: False))
+    walk = _Walk(vault, cancel)
     # A link to a folder above the vault leads back into the vault.
     walk.add_folder("", listing, frozenset(map(str, (home, *home.parents))), 0)
     if _is_extra_file(path, definition_path):
@@ -81,14 +81,13 @@ class _Walk(Struct):
     """Collects the notes below a folder, depth first, a folder's own files before its sub-folders."""
 
     vault: str
-    cancelled: Callable[[], bool]
+    cancel: CancelToken | None
     found: list[tuple[str, Path]] = []
     left_out: list[LeftOutNote] = []
 
     def add_folder(self, prefix: str, listing: Sequence[_FolderItem], above: frozenset[str], level: int) -> None:
         """Take in one listed folder; `above` holds the real paths of all folders around it, itself included."""
-        if self.cancelled():
-            raise Cancelled
+        heed(self.cancel)
         for item in listing:
             filename = prefix + item.name
             if item.problem is not None:
@@ -407,7 +406,7 @@ def scan_folder(
     known: Mapping[str, KnownFile],
     name: str | None = None,
     on_progress: Callable[[int, int], None] | None = None,
-    cancelled: Callable[[], bool] | None = None,
+    cancel: CancelToken | None = None,
     *,
     definition_path: str = field_file.DEFAULT_PATH,
     clock_ns: Callable[[], int] = time.time_ns,
@@ -419,12 +418,11 @@ def scan_folder(
     raised, are those of `list_folder`.
     """
     definition_path = definition_path or field_file.DEFAULT_PATH
-    listing = list_folder(path, name, cancelled, definition_path=definition_path)
+    listing = list_folder(path, name, cancel, definition_path=definition_path)
     left_out = list(listing.left_out)
     files: list[ScannedFile] = []
     for count, (filename, place) in enumerate(listing.found, 1):
-        if cancelled is not None and cancelled():
-            raise Cancelled
+        heed(cancel)
         before = None if filename == definition_path else known.get(filename)
         found = _scan_file(filename, place, listing.name, before, clock_ns)
         if isinstance(found, LeftOutNote):

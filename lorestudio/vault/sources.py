@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import threading
 from collections.abc import Callable, Collection, Iterable, Mapping
 from itertools import chain, count
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 from msgspec import Struct
 
 from lorestudio.domain.entry import NoteProblem
+from lorestudio.domain.lifecycle import CancelToken
 from lorestudio.settings.files import real_path
 from lorestudio.vault.files import VaultError, index_order
 from lorestudio.vault.folder import KnownFile, ScannedFile, ScannedVault, scan_folder
@@ -19,7 +19,7 @@ from lorestudio.vault.folder import KnownFile, ScannedFile, ScannedVault, scan_f
 if TYPE_CHECKING:
     from lorestudio.vault.obsidian import ObsidianVault
 
-OnProgress = Callable[[int, int], None]
+OnFilesRead = Callable[[int, int], None]
 """Gets the number of files done and their total. For a folder it is called in a worker thread."""
 
 
@@ -42,7 +42,7 @@ class VaultSource(Protocol):
         ...
 
     async def scan(
-        self, known: Mapping[str, KnownFile], definition_path: str, on_progress: OnProgress | None = None
+        self, known: Mapping[str, KnownFile], definition_path: str, on_progress: OnFilesRead | None = None
     ) -> ScannedVault:
         """The vault as it is now; files in `known` need not be read again. Problems are a `failure` in the result."""
         ...
@@ -85,20 +85,20 @@ class FolderSource(Struct, frozen=True):
         return real_path(self.path)
 
     async def scan(
-        self, known: Mapping[str, KnownFile], definition_path: str, on_progress: OnProgress | None = None
+        self, known: Mapping[str, KnownFile], definition_path: str, on_progress: OnFilesRead | None = None
     ) -> ScannedVault:
         """Look at the folder in a worker thread; a cancelled call stops it at the next file."""
-        stop = threading.Event()
+        stop = CancelToken()
 
         def work() -> ScannedVault:
-            return scan_folder(self.folder, known, self.name, on_progress, stop.is_set, definition_path=definition_path)
+            return scan_folder(self.folder, known, self.name, on_progress, stop, definition_path=definition_path)
 
         try:
             return await asyncio.to_thread(work)
         except VaultError as error:
             return ScannedVault(self.name, failure=str(error))
         finally:
-            stop.set()
+            stop.cancel()
 
 
 class ObsidianSource(Struct, frozen=True):
@@ -122,7 +122,7 @@ class ObsidianSource(Struct, frozen=True):
         return
 
     async def scan(
-        self, known: Mapping[str, KnownFile], definition_path: str, on_progress: OnProgress | None = None
+        self, known: Mapping[str, KnownFile], definition_path: str, on_progress: OnFilesRead | None = None
     ) -> ScannedVault:
         """Fetch the vault. A note that cannot be fetched stays as it is known; none at all counts as a failure."""
         try:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from lorestudio.domain.entry import NoteProblem
-from lorestudio.domain.lifecycle import Cancelled
+from lorestudio.domain.lifecycle import Cancelled, CancelToken
 from lorestudio.vault import folder
 from lorestudio.vault.files import NoteFile, VaultError
 from lorestudio.vault.folder import MAX_LEVELS, read_listed, walked
@@ -208,8 +208,15 @@ def test_progress_and_cancelling(tmp_path: Path) -> None:
     read_folder(tmp_path, on_progress=lambda done, total: seen.append((done, total)))
     assert seen == [(1, 3), (2, 3), (3, 3)]
     seen.clear()
+    token = CancelToken()
+
+    def stop_behind_two(done: int, total: int) -> None:
+        seen.append((done, total))
+        if done == 2:
+            token.cancel()
+
     with pytest.raises(Cancelled):
-        read_folder(tmp_path, on_progress=lambda *step: seen.append(step), cancelled=lambda: len(seen) == 2)
+        read_folder(tmp_path, on_progress=stop_behind_two, cancel=token)
     assert seen == [(1, 3), (2, 3)]
 
 

@@ -21,7 +21,7 @@ from lorestudio.domain.chat import Chat, Message
 from lorestudio.domain.entry import Entry, VaultIndex
 from lorestudio.domain.javascript import Json, is_finite_number, trim
 from lorestudio.domain.json_text import object_in
-from lorestudio.domain.lifecycle import Cancelled
+from lorestudio.domain.lifecycle import CancelToken, heed
 from lorestudio.domain.records import replace
 from lorestudio.exchange.lorebooks.entry import entry_text
 from lorestudio.exchange.lorebooks.reading import NAMED, Lorebook, with_texts
@@ -280,9 +280,7 @@ class NoteTexts:
     def __init__(self) -> None:
         self._known: dict[Path, StampedText] = {}
 
-    def read(
-        self, project: Project, cancelled: Callable[[], bool] | None = None
-    ) -> tuple[dict[NoteKey, str], tuple[str, ...]]:
+    def read(self, project: Project, cancel: CancelToken | None = None) -> tuple[dict[NoteKey, str], tuple[str, ...]]:
         """Every note's text by vault and file name, a byte order mark included, and sentences about what failed.
 
         Raises Cancelled.
@@ -294,13 +292,12 @@ class NoteTexts:
             if folder is None:
                 continue
             try:
-                listing = list_folder(folder, vault, cancelled, definition_path=definition_path(project.settings))
+                listing = list_folder(folder, vault, cancel, definition_path=definition_path(project.settings))
             except VaultError as error:
                 failures.append(str(error))
                 continue
             for filename, path in listing.found:
-                if cancelled is not None and cancelled():
-                    raise Cancelled
+                heed(cancel)
                 if not filename.endswith(".md"):
                     continue
                 read = read_stamped(filename, path, vault, self._known.get(path), keep_bom=True)
@@ -366,7 +363,7 @@ class ProblemFinder:
         traces: Iterable[Trace] = (),
         drafts: Mapping[Path, str] | None = None,
         on_progress: Callable[[int, int], None] | None = None,
-        cancelled: Callable[[], bool] | None = None,
+        cancel: CancelToken | None = None,
         by: Deciding | None = None,
     ) -> Problems:
         """Everything there is to say about the project. `drafts` are unsaved texts by file, which count instead.
@@ -375,8 +372,8 @@ class ProblemFinder:
         """
         drafts, by = drafts or {}, project.searching(by)
         written = (_with_drafts(project, drafts) if project.of_books and drafts else project).read_for(by.kind)
-        scope, unmet, failures = self._look(written, cancelled, by)
-        report = self._linter.run(scope, on_progress, cancelled)
+        scope, unmet, failures = self._look(written, cancel, by)
+        report = self._linter.run(scope, on_progress, cancel)
         self._scope = scope
         found = list(report.findings)
         for path, text in drafts.items():
@@ -417,7 +414,7 @@ class ProblemFinder:
         return self._scope.texts.get(note) if self._scope is not None else None
 
     def _look(
-        self, project: Project, cancelled: Callable[[], bool] | None, by: Deciding
+        self, project: Project, cancel: CancelToken | None, by: Deciding
     ) -> tuple[Scope, tuple[tuple[str, int], ...], tuple[str, ...]]:
         file, unmet, more = _settings_file(project)
         if project.of_books and by.kind.books is not None:
@@ -425,7 +422,7 @@ class ProblemFinder:
             index = VaultIndex(tuple(note.entry for note in books.notes.values()), vaults=project.index.vaults)
             texts = EntryTexts(project.books)
             return Scope(index, project.settings, texts, counter=project.counter, books=books), unmet, more
-        of_notes, failures = self._texts.read(project, cancelled)
+        of_notes, failures = self._texts.read(project, cancel)
         keys = by.key_search.rules
         scope = Scope(project.index, project.settings, of_notes, file, counter=project.counter, keys=keys)
         return scope, unmet, (*failures, *more)

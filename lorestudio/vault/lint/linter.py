@@ -10,7 +10,7 @@ from typing import Final
 from msgspec import Struct, field
 
 from lorestudio.domain.entry import Entry, LeftOutNote, VaultIndex
-from lorestudio.domain.lifecycle import Cancelled
+from lorestudio.domain.lifecycle import CancelToken, heed
 from lorestudio.domain.records import replace
 from lorestudio.domain.tokens import CHARS_4, TokenCounter
 from lorestudio.settings.deeplore import DeepLoreSettings
@@ -142,10 +142,7 @@ class Linter:
         self._facts: VaultFacts | None = None
 
     def run(
-        self,
-        scope: Scope,
-        on_progress: Callable[[int, int], None] | None = None,
-        cancelled: Callable[[], bool] | None = None,
+        self, scope: Scope, on_progress: Callable[[int, int], None] | None = None, cancel: CancelToken | None = None
     ) -> Report:
         """All findings of the vault. `on_progress` gets notes done and their total. Raises Cancelled."""
         facts = self._prepare(scope)
@@ -154,8 +151,7 @@ class Linter:
         fresh: dict[NoteKey, _LintedNote] = {}
         for done, (key, item) in enumerate(notes):
             if done % 64 == 0:
-                if cancelled is not None and cancelled():
-                    raise Cancelled
+                heed(cancel)
                 if on_progress is not None:
                     on_progress(done, len(notes))
             known, note = self._known.get(key), scope.note(key, item)

@@ -7,7 +7,7 @@ from pathlib import Path
 import frontmatter
 import pytest
 
-from lorestudio.domain.lifecycle import Cancelled
+from lorestudio.domain.lifecycle import Cancelled, CancelToken
 from lorestudio.domain.records import replace
 from lorestudio.exchange.lorebooks.entry import NEW_ENTRY
 from lorestudio.settings.worldinfo import WorldInfoSettings
@@ -417,8 +417,10 @@ def test_preview_of_one_fix(tmp_path: Path) -> None:
 
 def test_it_can_be_stopped(tmp_path: Path) -> None:
     project = make(tmp_path, {"A": note("keys: [harbour]")})
+    token = CancelToken()
+    token.cancel()
     with pytest.raises(Cancelled):
-        ProblemFinder().find(project, cancelled=lambda: True)
+        ProblemFinder().find(project, cancel=token)
 
 
 def test_a_vault_that_vanished_is_a_failure_and_the_rest_is_checked(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from pstats import Stats
 import pytest
 from ruamel.yaml import YAML
 
-from lorestudio.domain.lifecycle import Cancelled
+from lorestudio.domain.lifecycle import Cancelled, CancelToken
 from lorestudio.domain.records import replace
 from lorestudio.vault.lint.linter import MOST_HITS, Linter, Report, Scope, ordered
 from lorestudio.vault.lint.model import Finding, Severity
@@ -122,8 +122,10 @@ def test_it_can_be_stopped_and_tells_how_far_it_is() -> None:
     told: list[tuple[int, int]] = []
     Linter().run(scope(FILES), lambda done, total: told.append((done, total)))
     assert told == [(0, 3), (3, 3)]
+    token = CancelToken()
+    token.cancel()
     with pytest.raises(Cancelled):
-        Linter().run(scope(FILES), cancelled=lambda: True)
+        Linter().run(scope(FILES), cancel=token)
 
 
 def test_without_texts_what_the_entries_tell_is_checked() -> None:

@@ -449,7 +449,7 @@ class ProblemsPane(Pane):
                     last = now
                     report((done, total))
 
-            problems = finder.find(project, traces, drafts, on_progress, lambda: token.cancelled, by)
+            problems = finder.find(project, traces, drafts, on_progress, token, by)
             return problems, tuple(map(search_text, problems.findings))
 
         self._tell()
