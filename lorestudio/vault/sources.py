@@ -19,7 +19,7 @@ from lorestudio.vault.folder import KnownFile, ScannedFile, ScannedVault, scan_f
 if TYPE_CHECKING:
     from lorestudio.vault.obsidian import ObsidianVault
 
-OnFilesRead = Callable[[int, int], None]
+OnRead = Callable[[int, int], None]
 """Gets the number of files done and their total. For a folder it is called in a worker thread."""
 
 
@@ -42,7 +42,7 @@ class VaultSource(Protocol):
         ...
 
     async def scan(
-        self, known: Mapping[str, KnownFile], definition_path: str, on_progress: OnFilesRead | None = None
+        self, known: Mapping[str, KnownFile], definition_path: str, on_progress: OnRead | None = None
     ) -> ScannedVault:
         """The vault as it is now; files in `known` need not be read again. Problems are a `failure` in the result."""
         ...
@@ -85,7 +85,7 @@ class FolderSource(Struct, frozen=True):
         return real_path(self.path)
 
     async def scan(
-        self, known: Mapping[str, KnownFile], definition_path: str, on_progress: OnFilesRead | None = None
+        self, known: Mapping[str, KnownFile], definition_path: str, on_progress: OnRead | None = None
     ) -> ScannedVault:
         """Look at the folder in a worker thread; a cancelled call stops it at the next file."""
         stop = CancelToken()
@@ -122,7 +122,7 @@ class ObsidianSource(Struct, frozen=True):
         return
 
     async def scan(
-        self, known: Mapping[str, KnownFile], definition_path: str, on_progress: OnFilesRead | None = None
+        self, known: Mapping[str, KnownFile], definition_path: str, on_progress: OnRead | None = None
     ) -> ScannedVault:
         """Fetch the vault. A note that cannot be fetched stays as it is known; none at all counts as a failure."""
         try:

@@ -37,7 +37,7 @@ from lorestudio.vault.index import (
     state_of,
     update,
 )
-from lorestudio.vault.sources import OnFilesRead, VaultSource
+from lorestudio.vault.sources import OnRead, VaultSource
 from lorestudio.vault.watching import DEFAULT_TIMES, WatchTimes, watch_folder
 
 logger = logging.getLogger(__name__)
@@ -122,7 +122,7 @@ class Library:
 
     # ---- what can be done -------------------------------------------------------------------------------------------
 
-    async def open(self, on_progress: OnFilesRead | None = None) -> LibraryNews:
+    async def open(self, on_progress: OnRead | None = None) -> LibraryNews:
         """Give the index: at once from the cache, with the comparison going on in the background, else by reading.
 
         Vaults that cannot be read are `failures`; the index is then that of the others.
@@ -141,7 +141,7 @@ class Library:
         return news
 
     async def refresh(
-        self, reason: RefreshReason = RefreshReason.MANUAL, on_progress: OnFilesRead | None = None
+        self, reason: RefreshReason = RefreshReason.MANUAL, on_progress: OnRead | None = None
     ) -> LibraryNews:
         """Look at all vaults and take in what has changed.
 
@@ -210,7 +210,7 @@ class Library:
             vaults.append(vault)
         return state_of(vaults, self._settings, self._counter)
 
-    async def _refresh_in_turn(self, reason: RefreshReason, on_progress: OnFilesRead | None) -> LibraryNews:
+    async def _refresh_in_turn(self, reason: RefreshReason, on_progress: OnRead | None) -> LibraryNews:
         try:
             async with self._turn:
                 # Whoever asks from now on wants another look.
@@ -223,7 +223,7 @@ class Library:
             elif self._queued is asyncio.current_task():
                 self._queued = None
 
-    async def _refresh(self, reason: RefreshReason, on_progress: OnFilesRead | None, *, thorough: bool) -> LibraryNews:
+    async def _refresh(self, reason: RefreshReason, on_progress: OnRead | None, *, thorough: bool) -> LibraryNews:
         begun = time.perf_counter()
         previous, settings, counter = self._state, self._settings, self._counter
         scanned = await self._scan(previous, settings, on_progress, thorough=thorough)
@@ -237,12 +237,7 @@ class Library:
         return news
 
     async def _scan(
-        self,
-        previous: VaultState | None,
-        settings: DeepLoreSettings,
-        on_progress: OnFilesRead | None,
-        *,
-        thorough: bool,
+        self, previous: VaultState | None, settings: DeepLoreSettings, on_progress: OnRead | None, *, thorough: bool
     ) -> list[ScannedVault]:
         """All vaults as they are now: first the first one, because it decides how the others are read."""
         path = definition_path(settings)
