@@ -7,11 +7,11 @@ a difference. Rules: deeplore-tools 7.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import cache
 from typing import Final, Literal
 
-from msgspec import Struct
 from pydantic import BaseModel, ConfigDict, Field
+
+from lorestudio.settings.declaration import Switch, declared_switches
 
 Choice = Literal["deeplore", "fixed"]
 FIXED: Final = "fixed"
@@ -129,24 +129,9 @@ class Behaviour(BaseModel):
     )
 
 
-class Switch(Struct, frozen=True):
-    """One switch as a settings pane or a command line needs it."""
-
-    name: str
-    title: str
-    help: str
-    affects: str
-
-
-@cache
 def switches() -> tuple[Switch, ...]:
     """All switches in reading order."""
-    found = []
-    for name, field in Behaviour.model_fields.items():
-        extra = field.json_schema_extra
-        affects = extra["affects"][0] if isinstance(extra, dict) and isinstance(extra["affects"], list) else ""
-        found.append(Switch(name, field.title or name, field.description or "", str(affects)))
-    return tuple(found)
+    return declared_switches(Behaviour)
 
 
 def fixed(names: Iterable[str]) -> Behaviour:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from enum import StrEnum
 from functools import cache
-from typing import TYPE_CHECKING, ClassVar, Final, Literal, TypeAlias, TypedDict, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, TypeAlias, TypedDict, TypeVar, cast
 
 from msgspec import Struct
 from pydantic import BaseModel, ConfigDict, Field
@@ -211,6 +211,24 @@ def declared(section: type[Section]) -> tuple[Declaration, ...]:
     fields = section.model_fields
     bases = (each.name for base in section.__bases__ if issubclass(base, Section) for each in declared(base))
     return tuple(_declaration(name, fields[name]) for name in dict.fromkeys((*bases, *fields)))
+
+
+class Switch(Struct, frozen=True):
+    """A choice between two ways of deciding, with the stages that it concerns; none where it is about reading notes."""
+
+    name: str
+    title: str
+    help: str
+    affects: tuple[StageName, ...]
+
+
+@cache
+def declared_switches(model: type[BaseModel]) -> tuple[Switch, ...]:
+    """The switches of a model whose fields tell the stages under `affects`, in the order of their declaration."""
+    fields = cast("Mapping[str, Any]", model.model_fields).items()
+    return tuple(
+        Switch(name, each.title, each.description, tuple(each.json_schema_extra["affects"])) for name, each in fields
+    )
 
 
 NO_STAGE: Final = "no stage"

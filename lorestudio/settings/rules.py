@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import Final
 
-from msgspec import Struct
 from pydantic import BaseModel, ConfigDict, Field
 
-from lorestudio.settings.declaration import StageName
+from lorestudio.settings.declaration import StageName, Switch, declared_switches
 
 OLD: Final = "2.0.2"
 NEW: Final = "2.6"
@@ -221,24 +220,9 @@ OLD_RULES: Final = RuleSet()
 """Those of 2.0.2."""
 
 
-class ChangedRule(Struct, frozen=True):
-    """One rule as Compare and the command line need it; `affects` is empty where it is about reading notes."""
-
-    name: str
-    title: str
-    help: str
-    affects: tuple[str, ...]
-
-
-@cache
-def changed_rules() -> tuple[ChangedRule, ...]:
+def changed_rules() -> tuple[Switch, ...]:
     """All rules that 2.6 changes, in the order of their declaration."""
-    found = []
-    for name, field in RuleSet.model_fields.items():
-        extra = field.json_schema_extra
-        affects = extra["affects"] if isinstance(extra, dict) and isinstance(extra["affects"], list) else []
-        found.append(ChangedRule(name, field.title or name, field.description or "", tuple(map(str, affects))))
-    return tuple(found)
+    return declared_switches(RuleSet)
 
 
 _NAME: Final = re.compile(r"(?P<version>2\.0\.2|2\.6)(?P<changes>(?:[+-][a-z_]+)*)")

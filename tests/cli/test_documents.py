@@ -47,7 +47,7 @@ def test_every_switch_is_in_the_table_with_its_words() -> None:
     rows = table_rows(AI_SELECTION, "| Switch | Stage | As DeepLore | Fixed |")
     assert [row[0].strip("`") for row in rows] == [switch.name for switch in switches()]
     for row, switch in zip(rows, switches(), strict=True):
-        assert row[1] == switch.affects
+        assert (row[1],) == switch.affects
         assert f"As DeepLore: {row[2]} Fixed: {row[3]}".lower() == switch.help.lower()
 
 

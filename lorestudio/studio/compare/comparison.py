@@ -22,9 +22,9 @@ from lorestudio.domain.records import Terse, replace
 from lorestudio.domain.texts import reading_order
 from lorestudio.exchange.problems import InputError
 from lorestudio.llm.messages import AnswerSource
-from lorestudio.settings.declaration import Section
+from lorestudio.settings.declaration import Section, Switch
 from lorestudio.settings.files import SettingsError, write_atomically
-from lorestudio.settings.rules import ChangedRule, changed_rules, name_of, rules_of, with_rule
+from lorestudio.settings.rules import changed_rules, name_of, rules_of, with_rule
 from lorestudio.studio.project.project import Project, read_settings
 from lorestudio.studio.replay.run_store import RunStore, chat_id
 from lorestudio.studio.replay.runs import TraceBook
@@ -253,10 +253,10 @@ NOT_FOUND: Final = "no single rule"
 class RuleCauses(Struct, frozen=True):
     """For each turn and note the rules that did it; `together` are those that needed others beside them."""
 
-    alone: Mapping[tuple[Place, Note], Sequence[ChangedRule]] = {}
-    together: Mapping[tuple[Place, Note], Sequence[ChangedRule]] = {}
+    alone: Mapping[tuple[Place, Note], Sequence[Switch]] = {}
+    together: Mapping[tuple[Place, Note], Sequence[Switch]] = {}
 
-    def of(self, place: Place, note: Note) -> Sequence[ChangedRule]:
+    def of(self, place: Place, note: Note) -> Sequence[Switch]:
         """Who did it: alone, where there is anybody, else together."""
         return self.alone.get((place, note)) or self.together.get((place, note), ())
 
@@ -298,9 +298,9 @@ async def rule_causes(
     """
     wanted = _changes(*traces)
     rules = _differing(before, after, traces)
-    alone: dict[tuple[Place, Note], list[ChangedRule]] = {}
+    alone: dict[tuple[Place, Note], list[Switch]] = {}
 
-    async def ran(start: str, rule: ChangedRule, *, as_in: str) -> Iterable[Trace]:
+    async def ran(start: str, rule: Switch, *, as_in: str) -> Iterable[Trace]:
         if on_rule is not None:
             on_rule(rule.title)
         return await run(with_rule(start, rule.name, holds=getattr(rules_of(as_in), rule.name)))
@@ -309,7 +309,7 @@ async def rule_causes(
         for place, note, _comes in wanted & _changes(traces[0], await ran(before, rule, as_in=after)):
             alone.setdefault((place, note), []).append(rule)
     left = {each for each in wanted if each[:2] not in alone}
-    together: dict[tuple[Place, Note], list[ChangedRule]] = {}
+    together: dict[tuple[Place, Note], list[Switch]] = {}
     for rule in rules if left else ():
         for place, note, _comes in left - _changes(traces[0], await ran(after, rule, as_in=before)):
             together.setdefault((place, note), []).append(rule)
@@ -326,7 +326,7 @@ def _changes(before: Iterable[Trace], after: Iterable[Trace]) -> set[Change]:
     return found
 
 
-def _differing(before: str, after: str, traces: tuple[Iterable[Trace], Iterable[Trace]]) -> list[ChangedRule]:
+def _differing(before: str, after: str, traces: tuple[Iterable[Trace], Iterable[Trace]]) -> list[Switch]:
     """The rules that the two do not have in common, without those about stages that neither run came to."""
     stages = {record.name for run in traces for trace in run for record in trace.stages}
     old, new = rules_of(before), rules_of(after)

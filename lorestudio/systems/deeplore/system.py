@@ -98,7 +98,7 @@ def _switches(before: RunInputs, after: RunInputs) -> Iterator[InputDifference]:
         old, new = (getattr(each.system.behaviour, switch.name) for each in (before, after))
         if old != new:
             yield InputDifference(
-                DifferenceKind.SWITCH, switch.title, str(old), str(new), _carry_switch(switch.name), (switch.affects,)
+                DifferenceKind.SWITCH, switch.title, str(old), str(new), _carry_switch(switch.name), switch.affects
             )
 
 

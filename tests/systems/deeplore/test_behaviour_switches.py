@@ -227,7 +227,7 @@ def test_the_stage_that_a_switch_names_is_the_one_that_says_so() -> None:
     affected = {switch.name: switch.affects for switch in switches()}
     for row in ROWS:
         if row.switch != "field_tolerance":  # gating runs up to three times
-            assert affected[row.switch] == row.stage
+            assert affected[row.switch] == (row.stage,)
 
 
 # Situations in which a fixed switch finds nothing to change: then nothing is noted.

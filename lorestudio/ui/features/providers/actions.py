@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QButtonGroup, QFrame, QHBoxLayout, QRadioButton, QWidget
 
-from lorestudio.settings.behaviour import Switch, switches
+from lorestudio.settings.behaviour import switches
+from lorestudio.settings.declaration import Switch
 from lorestudio.studio.project.answering import AnswerKind, Question, Source
 from lorestudio.studio.project.settings import Mode
 from lorestudio.trace.model import Turn
@@ -67,7 +68,7 @@ class BehaviourDialog(Dialog):
 
     def _row(self, switch: Switch, is_fixed: bool) -> QWidget:
         box = QFrame(self)
-        title = tr("{title}  ·  {stage}", title=switch.title, stage=switch.affects)
+        title = tr("{title}  ·  {stage}", title=switch.title, stage=", ".join(switch.affects))
         text = switch.help.replace(" Fixed: ", "\nFixed: ")
         words = column(label(box, title, "summary"), label(box, text, "small"), spacing=2)
         line = row((words, 1), spacing=14, margins=(0, 7, 0, 7))

@@ -39,7 +39,7 @@ def test_each_switch_is_as_deeplore_or_fixed_and_is_handed_over(qtbot) -> None:
         f"{title}: {'Fixed' if place == 1 else 'As DeepLore'}" for place, title in enumerate(titles)
     ]
     texts = [label.text() for label in dialog.findChildren(QLabel)]
-    assert f"{titles[0]}  ·  {switches()[0].affects}" in texts
+    assert f"{titles[0]}  ·  {switches()[0].affects[0]}" in texts
     assert any("\nFixed: " in text for text in texts)
     assert (dialog.fixed, dialog._told.text()) == ((NAMES[1],), "1 switch fixed")
     choice = next(each for each in dialog.findChildren(QRadioButton) if each.accessibleName() == f"{titles[0]}: Fixed")
