@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from enum import StrEnum
 from functools import cache
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, TypeAlias, TypedDict, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, TypeAlias, TypedDict, TypeVar, Unpack, cast
 
 from msgspec import Struct
 from pydantic import BaseModel, ConfigDict, Field
@@ -55,19 +55,18 @@ def camel_case(name: str) -> str:
     return _IRREGULAR.get(name) or first + "".join(word.capitalize() for word in rest)
 
 
-class _Extra(TypedDict):
-    """What pydantic has no place for in a field."""
+class Marks(TypedDict, total=False):
+    """What a setting may say of itself besides default, title and help: see `Group` and `Declaration`."""
 
-    group: str
     unit: Unit
-    affects: tuple[StageName, ...]
-    choices: Mapping[Choice, str]
+    affects: Sequence[StageName]
+    low: float
+    high: float
+    choices: Mapping[str, str] | Mapping[int, str]
     checked: bool
     advanced: bool
     long: bool
     local: bool
-    low: float | None
-    high: float | None
     spelled: Spelling
     since: str
     least: str
@@ -99,51 +98,24 @@ class Group(Struct, frozen=True):
     local: bool = False
     advanced: bool = False
 
-    def __call__(
-        self,
-        default: T,
-        title: str,
-        text: str,
-        *,
-        unit: Unit = "",
-        affects: Sequence[StageName] | None = None,
-        low: float | None = None,
-        high: float | None = None,
-        choices: Mapping[str, str] | Mapping[int, str] | None = None,
-        checked: bool = False,
-        advanced: bool = False,
-        long: bool = False,
-        local: bool = False,
-        spelled: Spelling = "",
-        since: str = "",
-        least: str = "",
-        profile: bool = False,
-    ) -> T:
+    def __call__(self, default: T, title: str, text: str, **marks: Unpack[Marks]) -> T:
         """Make a model field: `title` labels it, `text` is its help, `choices` maps sensible values to explanations.
 
         `low` and `high` are given together or not at all; DeepLore brings a number into that range. `checked` says
         that DeepLore itself puts a value outside `choices` back to the default (rules: deeplore 2.1). `long` is a
         text of several lines; `local`, `spelled`, `since`, `least` and `profile` see `Declaration`.
         """
-        extra: _Extra = {
+        extra = {
             "group": self.name,
-            "unit": unit,
-            "affects": tuple(self.affects if affects is None else affects),
-            "choices": cast("Mapping[Choice, str]", choices or {}),
-            "checked": checked,
-            "advanced": advanced or self.advanced,
-            "long": long,
-            "local": local or self.local,
-            "low": low,
-            "high": high,
-            "spelled": spelled,
-            "since": since,
-            "least": least,
-            "profile": profile,
+            **marks,
+            "affects": tuple(marks.get("affects", self.affects)),
+            "advanced": marks.get("advanced", False) or self.advanced,
+            "local": marks.get("local", False) or self.local,
         }
-        if since:
-            text += f" Needs the rules of {since}."
+        if "since" in marks:
+            text += f" Needs the rules of {marks['since']}."
         schema = cast("JsonDict", {_KEY: extra})
+        low, high = marks.get("low"), marks.get("high")
         return Field(default, title=title, description=text, ge=low, le=high, json_schema_extra=schema)
 
 
@@ -165,14 +137,14 @@ class Declaration(Struct, frozen=True):
     help: str
     default: Value
     type: type[bool | int | float | str]
-    low: float | None
-    high: float | None
-    unit: Unit
     group: str
     affects: tuple[StageName, ...]
-    choices: Mapping[Choice, str]
-    checked: bool
-    advanced: bool
+    low: float | None = None
+    high: float | None = None
+    unit: Unit = ""
+    choices: Mapping[Choice, str] = {}
+    checked: bool = False
+    advanced: bool = False
     long: bool = False
     local: bool = False
     spelled: Spelling = ""
@@ -199,7 +171,7 @@ class Declaration(Struct, frozen=True):
 
 
 def _declaration(name: str, info: FieldInfo) -> Declaration:
-    extra = cast("Mapping[str, _Extra]", info.json_schema_extra)[_KEY]
+    extra = cast("Mapping[str, Any]", info.json_schema_extra)[_KEY]
     kind = cast("type[bool | int | float | str]", info.annotation)
     alias, title = info.alias or name, info.title or ""
     return Declaration(name, alias, title, info.description or "", cast("Value", info.default), kind, **extra)
