@@ -66,11 +66,9 @@ class _WholeText:
         self._counter, self._text = counter, ""
 
     def count_with(self, more: str) -> int:
-        """Tokens of the text with `more` behind it."""
         return self._counter.count(self._text + more)
 
     def add(self, more: str) -> None:
-        """Take `more` in."""
         self._text += more
 
 
@@ -114,11 +112,9 @@ class _Units(Struct):
     units: float = 0
 
     def count_with(self, more: str) -> int:
-        """Tokens of the text with `more` behind it."""
         return self.counter.of_units(self.units + self.counter.units(more))
 
     def add(self, more: str) -> None:
-        """Take `more` in."""
         self.units += self.counter.units(more)
 
 

@@ -298,7 +298,6 @@ class _Growing:
         return self._refused or (self._look_back >= 0 and self._counter.tokenizer.refuses(self._last + more))
 
     def count_with(self, more: str) -> int:
-        """Tokens of the text with `more` behind it."""
         if self._empty and not more:
             return 0
         if self._refuses(more):
@@ -306,7 +305,6 @@ class _Growing:
         return max(0, self._settled + self._counter.tokenizer.tokens(self._open + more) + self._overhead)
 
     def add(self, more: str) -> None:
-        """Take `more` in."""
         if not more:
             return
         self._refused, self._empty = self._refuses(more), False

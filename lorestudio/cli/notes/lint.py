@@ -141,7 +141,6 @@ def _print(
 
 
 def _told(finding: Finding) -> Iterator[Text]:
-    """The finding's two lines."""
     place = f"{finding.filename}:{finding.line}" if finding.filename and finding.line else finding.filename
     head = Text.assemble(
         "  ", (_WORDS[finding.severity], _STYLES[finding.severity]), f" {finding.code}  ", finding.message,

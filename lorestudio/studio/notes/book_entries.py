@@ -113,7 +113,6 @@ class _BookText(Terse, frozen=True):
 
     @property
     def digest(self) -> str:
-        """That of the file."""
         return digest_of(self.data)
 
     def free(self) -> Iterator[int]:

@@ -122,11 +122,9 @@ class _Observed(Struct, frozen=True):
 
     @property
     def label(self) -> str:
-        """The source's own label."""
         return self.source.label
 
     async def answer(self, request: ChatRequest) -> ChatReply:
-        """The source's answer. Raises LlmError."""
         if self.observer is None:
             return await self.source.answer(request)
         self.observer.asked(request)

@@ -153,7 +153,6 @@ class _Search:
         return compared(self._records.get(generation), trace, tokens=self._tokens)
 
     def verified(self) -> Verified:
-        """Everything."""
         causes = self._causes()
         nearest = sorted(causes, key=lambda cause: len(cause.besides))  # a reply is told no more than it needs
         may_be = {each: cause.title for cause in reversed(causes) if cause.unknowable for each in cause.explains}

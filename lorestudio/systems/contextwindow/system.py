@@ -338,7 +338,6 @@ class ContextWindowSystem(System):
 
 
 def _trace(run: _WindowRun, records: tuple[StageRecord, ...]) -> Trace:
-    """Everything that was decided."""
     failed = any(record.status is StageStatus.FAILED for record in records)
     warnings = []
     used, budget = sum(page.tokens for page in run.pages), run.whole_budget

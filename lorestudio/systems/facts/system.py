@@ -152,7 +152,6 @@ class _FactsRun:
         self.calls: list[AiCall] = []
 
     def steps(self) -> tuple[RunStep, ...]:
-        """The stages in order."""
         return (
             self.told.step("memories", Phase.LOAD, self._load),
             self.told.step("similarity", Phase.SELECT, self._similar),
@@ -276,7 +275,6 @@ class _FactsRun:
     # ---- the trace --------------------------------------------------------------------------------------------------
 
     def trace(self, records: tuple[StageRecord, ...]) -> Trace:
-        """Everything that was decided."""
         moment, settings = self.moment, self.system.settings
         named = {verdict.entry for record in records for verdict in record.verdicts}
         tokens = sum(injection.tokens for injection in self.told.injections)

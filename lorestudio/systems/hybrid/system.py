@@ -119,7 +119,6 @@ class _HybridRun:
         return self.told.candidates
 
     def steps(self) -> tuple[RunStep, ...]:
-        """The stages in order."""
         return (
             self.told.step("snapshot", Phase.LOAD, self._load),
             self.told.step("constants", Phase.MATCH, self._constants),
@@ -287,7 +286,6 @@ class _HybridRun:
     # ---- the trace --------------------------------------------------------------------------------------------------
 
     def trace(self, records: tuple[StageRecord, ...]) -> Trace:
-        """Everything that was decided."""
         tokens = sum(injection.tokens for injection in self.told.injections)
         limits = (
             Limit("tokens", tokens, None, "tokens"),

@@ -323,7 +323,6 @@ class _WorldInfoRun:
     # ---- the trace --------------------------------------------------------------------------------------------------
 
     def trace(self, records: tuple[StageRecord, ...]) -> Trace:
-        """Everything that was decided."""
         moment, scanned, vectors, world = self.moment, self.scanned, self.system.vectors, self.made.world
         warnings: list[str] = []
         if scanned.overflowed:

@@ -147,7 +147,6 @@ def _number_in(value: object) -> float:
 
 
 def _items_in(values: list[Any], decoder: _Decoder) -> list[Any]:
-    """Every item of a list."""
     found: list[Any] = []
     try:
         for value in values:
@@ -181,7 +180,6 @@ def _json_in(value: object) -> Json:
 
 
 def _values_in(values: Mapping[str, object], decoder: _Decoder) -> dict[str, Any]:
-    """Every value of an object."""
     found: dict[str, Any] = {}
     name = ""
     try:
