@@ -6,22 +6,17 @@ settings panes, command line options and reference pages are made and settings a
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 from functools import cache
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, TypeAlias, TypedDict, TypeVar, Unpack, cast
+from typing import Any, ClassVar, Final, Literal, TypeAlias, TypedDict, TypeVar, Unpack, cast
 
 from msgspec import Struct
 from pydantic import BaseModel, ConfigDict, Field
+from pydantic.config import JsonDict
+from pydantic.fields import FieldInfo
 
 from lorestudio.domain.javascript import number_text
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from pydantic.config import JsonDict
-    from pydantic.fields import FieldInfo
-
 
 DeepLoreStage: TypeAlias = Literal[
     "snapshot", "whole vault", "constants", "bootstrap", "keywords", "active character", "cascade links", "recursion",

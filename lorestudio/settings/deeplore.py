@@ -5,8 +5,9 @@ from __future__ import annotations
 import difflib
 import json
 import math
+from collections.abc import Mapping
 from functools import cache
-from typing import TYPE_CHECKING, ClassVar, Final, get_args
+from typing import ClassVar, Final, get_args
 
 from msgspec import field
 
@@ -39,9 +40,6 @@ from lorestudio.settings.deeplore_tools import (
     SuggestSettings,
 )
 from lorestudio.settings.rules import NEW, OLD, RuleSet, rules_in, rules_of, signs_in_settings
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 SETTINGS_VERSIONS: Final = {OLD: 3, NEW: 5}
 """The layout of the settings in each version of DeepLore."""

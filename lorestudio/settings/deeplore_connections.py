@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from typing import Final
 from urllib.parse import urlsplit
 
-if TYPE_CHECKING:
-    from lorestudio.settings.declaration import Group
+from lorestudio.settings.declaration import Group
 
 PROXY_URL: Final = "http://127.0.0.1:42069"
 

@@ -15,15 +15,13 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from lorestudio.domain import json_text
+from lorestudio.domain.javascript import Json
 
 if sys.platform != "win32":
     import fcntl
-
-if TYPE_CHECKING:
-    from lorestudio.domain.javascript import Json
 
 
 class SettingsError(ValueError):

@@ -6,14 +6,15 @@ Three layouts are read: a plain object of DeepLore's keys; SillyTavern's setting
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import platformdirs
 
 from lorestudio.domain.file_names import underscored_name
+from lorestudio.domain.javascript import Json
 from lorestudio.domain.records import Terse
 from lorestudio.domain.texts import reading_order
 from lorestudio.settings.deeplore import (
@@ -27,12 +28,6 @@ from lorestudio.settings.deeplore import (
     setting_value,
 )
 from lorestudio.settings.files import SettingsError, json_bytes, parse_json, read_bytes, write_atomically
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from lorestudio.domain.javascript import Json
-
 
 FORMAT: Final = "lorestudio-deeplore-settings"
 FORMAT_VERSION: Final = 1
