@@ -171,10 +171,9 @@ class ShortcutsDialog(Dialog):
         placeholder = tr("Search actions or keys, such as Ctrl+R")
         self.search = SearchField(self, tr("Search actions"), placeholder, self.model.set_filter)
         self.view = RecordView(theme, self.model, tr("Actions"), self)
-        self.field = named(QKeySequenceEdit(self), tr("New shortcut"))
+        self.field = named(QKeySequenceEdit(self, maximumSequenceLength=1), tr("New shortcut"))
         for line in self.field.findChildren(QLineEdit):  # which has the keyboard
             named(line, tr("New shortcut"))
-        self.field.setMaximumSequenceLength(1)
         self.said = label(self)
         self.set = button(self, tr("Set"), lambda: self._use((self._typed(),)), kind="primary")
         self.set.setToolTip(tr("Use the new shortcut in place of the others"))

@@ -73,6 +73,13 @@ def tight(*items: Item, of: QWidget | None = None) -> QVBoxLayout:
     return column(*items, of=of, spacing=0, margins=0)
 
 
+def filling(place: QWidget, made: _Widget) -> _Widget:
+    """What was made late for an empty place, now alone in it."""
+    tight(made, of=place)
+    made.show()  # at once, as the keyboard goes there: a layout shows it in the next turn
+    return made
+
+
 def _filled(layout: _Layout, items: tuple[Item, ...], spacing: int | None, margins: Margins | None) -> _Layout:
     if margins is not None:
         layout.setContentsMargins(*(margins if isinstance(margins, tuple) else (margins,) * 4))
@@ -101,18 +108,20 @@ def split(
     of: QWidget | None = None,
     across: bool = False,
     sizes: tuple[int, ...] = (),
-    stretch: int | None = None,
+    stretch: int | tuple[int, ...] = (),
 ) -> QSplitter:
     """Parts that share the room as a person drags it, below each other or `across`; none can be dragged away.
 
-    `sizes` are those at first, `stretch` is the part that takes what is left.
+    `sizes` are those at first, `stretch` is the part that takes what is left, or the share of each.
     """
-    splitter = QSplitter(Qt.Orientation.Horizontal if across else Qt.Orientation.Vertical, of)
-    for place, part in enumerate(parts):
+    splitter = QSplitter(
+        Qt.Orientation.Horizontal if across else Qt.Orientation.Vertical, of, childrenCollapsible=False
+    )
+    for part in parts:
         splitter.addWidget(part)
-        if stretch is not None:
-            splitter.setStretchFactor(place, int(place == stretch))
-    splitter.setChildrenCollapsible(False)
+    shares = stretch if isinstance(stretch, tuple) else [int(place == stretch) for place in range(len(parts))]
+    for place, share in enumerate(shares):
+        splitter.setStretchFactor(place, share)
     if sizes:
         splitter.setSizes(list(sizes))
     return splitter
@@ -152,11 +161,23 @@ def paint_as(widget: QWidget, name: str, value: object) -> None:
     widget.style().polish(widget)
 
 
-def label(parent: QWidget, text: str = "", kind: str = "", *, wrap: bool = True, selectable: bool = False) -> QLabel:
-    """Words for people as they are, without markup, in as many lines as they need unless `wrap` is off."""
-    made = named(QLabel(text, parent, wordWrap=wrap, textFormat=Qt.TextFormat.PlainText), "", kind=kind)
+def label(
+    parent: QWidget, text: str = "", kind: str = "", *, wrap: bool = True, selectable: bool = False, rich: bool = False,
+    yields: bool = False, top: bool = False, margins: tuple[int, int, int, int] = (0, 0, 0, 0),
+) -> QLabel:  # fmt: skip
+    """Words for people as they are, without markup, in as many lines as they need unless `wrap` is off.
+
+    `rich` words are markup; of what `yields`, less is seen where there is little room; `top` words begin at the top.
+    """
+    form = Qt.TextFormat.RichText if rich else Qt.TextFormat.PlainText
+    made = named(QLabel(text, parent, wordWrap=wrap, textFormat=form), "", kind=kind)
+    made.setContentsMargins(*margins)
     if selectable:
         made.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+    if yields:
+        made.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+    if top:
+        made.setAlignment(Qt.AlignmentFlag.AlignTop)
     return made
 
 
@@ -166,9 +187,7 @@ COPIED: Final = Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractio
 
 def story_label(parent: QWidget) -> QLabel:
     """The place beside a table where the reasons for its chosen row stand, to be copied, too."""
-    made = named(label(parent), tr("Why, for the chosen row"))
-    made.setContentsMargins(10, 5, 10, 5)
-    made.setAlignment(Qt.AlignmentFlag.AlignTop)
+    made = named(label(parent, top=True, margins=(10, 5, 10, 5)), tr("Why, for the chosen row"))
     made.setTextInteractionFlags(COPIED)
     return made
 
@@ -197,11 +216,14 @@ def tool(
     tip: str = "",
     kind: str = "",
     checkable: bool = False,
+    beside: bool = False,
 ) -> QToolButton:
-    """A flat button, for an icon or a `text`; the tip is its name where it has none of its own."""
+    """A flat button, for an icon or a `text` or both `beside` each other; the tip is its name where it has none."""
     made = named(QToolButton(parent), name, tip or name, kind=kind)
     made.setText(text)
     made.setCheckable(checkable)
+    if beside:
+        made.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
     if clicked is not None:
         made.clicked.connect(clicked)
     return made
@@ -309,10 +331,16 @@ class _Combo(QComboBox):
         option.currentText = option.fontMetrics.elidedText(option.currentText, Qt.TextElideMode.ElideRight, room)
 
 
-def combo(parent: QWidget, name: str, items: Mapping[Any, str] | None = None) -> QComboBox:
-    """One of several, by the titles of values; its tip and its list say `name` too."""
+def combo(parent: QWidget, name: str, items: Mapping[Any, str] | None = None, *, least: int = 0) -> QComboBox:
+    """One of several, by the titles of values; its tip and its list say `name` too.
+
+    With `least` it wants room for so many letters, and a long title makes it no wider.
+    """
     box = named(_Combo(parent), name, name)
     box.view().setAccessibleName(name)
+    if least:
+        box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        box.setMinimumContentsLength(least)
     for value, title in (items or {}).items():
         box.addItem(title, value)
     return box

@@ -403,13 +403,15 @@ class PaneTitle(QWidget):
         super().__init__(dock)
         self.setObjectName("PaneTitle")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        self._dock, self._theme = dock, theme
+        self._theme = theme
         self._name = QLabel(title, self)
         self._name.setObjectName("PaneName")
         self._note = ElidedLabel(self, whole=True)  # beside the pane's title
         self._note.setObjectName("PaneNote")
         self._note.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-        self._float = self._button(tr("Float {pane}", pane=title), "float", self._toggle_floating)
+        self._float = self._button(
+            tr("Float {pane}", pane=title), "float", lambda: dock.setFloating(not dock.isFloating())
+        )
         self._close = self._button(tr("Close {pane}", pane=title), "close", dock.close)
         self.setLayout(row(self._name, (self._note, 1), self._float, self._close, spacing=8, margins=(10, 2, 4, 2)))
 
@@ -435,9 +437,6 @@ class PaneTitle(QWidget):
         made.setIconSize(QSize(14, 14))
         made.setFocusPolicy(Qt.FocusPolicy.TabFocus)  # a click leaves the keyboard where it is
         return made
-
-    def _toggle_floating(self) -> None:
-        self._dock.setFloating(not self._dock.isFloating())
 
 
 class PaneDock(QDockWidget):
@@ -654,8 +653,7 @@ class FilterStrip(TonedBar):
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(theme, parent)
-        self.label = label(self, wrap=False)
-        self.label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self.label = label(self, wrap=False, yields=True)
         self.button = button(self, tr("Show all"), self.cleared, name=tr("Show all rows again"))
         self.setLayout(row((self.label, 1), self.button, margins=(10, 2, 6, 2)))
         self.hide()

@@ -39,7 +39,7 @@ from lorestudio.ui.shell.qt import CHECK, DISPLAY, HORIZONTAL, NO_INDEX, V_LEFT,
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, tr
 from lorestudio.ui.widgets.cells import FIT, CellDelegate, Cells, Column, as_text
-from lorestudio.ui.widgets.layouts import button, column, label, row, tight
+from lorestudio.ui.widgets.layouts import button, column, filling, label, row
 from lorestudio.ui.widgets.rows import end_of_rows, kept_in_sight, passing_menu, show_row_menu, turn_tick
 
 ROW_HEIGHT: Final = 24
@@ -625,12 +625,10 @@ class LateTable(QWidget):
     @cached_property
     def view(self) -> RecordView:
         """The table."""
-        made = RecordView(self._theme, self.model, self._name, self)
+        made = filling(self, RecordView(self._theme, self.model, self._name, self))
         for mine, its in ((self.chosen, made.chosen), (self.picked, made.picked), (self.pressed, made.pressed)):
             its.connect(mine)
-        tight(made, of=self)
         self.setFocusProxy(made)
-        made.show()  # at once, as the keyboard goes there: a layout shows it in the next turn
         return made
 
     @property

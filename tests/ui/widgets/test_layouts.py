@@ -79,6 +79,25 @@ def test_words_are_shown_as_they_are(parent: QWidget) -> None:
     )  # fmt: skip
 
 
+def test_tab_leaves_a_text_to_read(parent: QWidget) -> None:
+    read, after = text_view(parent, "What it says"), QPushButton("Next")
+    column(read, after, of=parent)
+    parent.show()
+    read.setFocus()
+    QTest.keyClick(read, Qt.Key.Key_Tab)
+    assert parent.focusWidget() is after
+
+
+def test_labels_yield_begin_at_the_top_and_have_room(parent: QWidget) -> None:
+    usual = label(parent, "On and on")
+    rich = label(parent, "<b>On</b>", rich=True, yields=True, top=True, margins=(1, 2, 3, 4))
+    fits, ignored = QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Ignored
+    assert [each.sizePolicy().horizontalPolicy() for each in (usual, rich)] == [fits, ignored]
+    assert [bool(each.alignment() & Qt.AlignmentFlag.AlignTop) for each in (usual, rich)] == [False, True]
+    assert [each.textFormat() for each in (usual, rich)] == [Qt.TextFormat.PlainText, Qt.TextFormat.RichText]
+    assert (usual.contentsMargins().isNull(), rich.contentsMargins().bottom()) == (True, 4)
+
+
 def test_tools_are_named_by_their_tip_and_follow_the_theme(parent: QWidget, theme: Theme) -> None:
     told: list[bool] = []
     bare = tool(parent, "Copy", lambda _on: told.append(True))
@@ -165,6 +184,8 @@ def test_parts_that_share_room_cannot_be_dragged_away(parent: QWidget) -> None:
     halves.setSizes([0, 500])
     assert min(halves.sizes()) >= 20
     assert split(QWidget()).orientation() is Qt.Orientation.Vertical
+    shared = split(QWidget(), QWidget(), stretch=(3, 2))
+    assert [shared.widget(place).sizePolicy().verticalStretch() for place in (0, 1)] == [3, 2]
     pages = stack(QWidget(), QWidget())
     assert (pages.count(), pages.currentIndex()) == (2, 0)
     area = scrolled(QWidget(), "Page")

@@ -45,9 +45,7 @@ def key_words(row: BenchRow) -> str:
 
 def why_words(row: BenchRow) -> str:
     """In a word or two: how it came in, or what stopped it."""
-    if row.injected:
-        return row.how or row.label
-    return row.label
+    return (row.how if row.injected else "") or row.label
 
 
 def full_words(row: BenchRow) -> str:
@@ -240,10 +238,8 @@ class BenchPane(Pane):
             tr("Type or paste any text: a message, a scene, a few words. What it would trigger appears below.")
         )
         self.text.setMinimumHeight(44)
-        self.state = label(self, kind="small")
-        self.state.setContentsMargins(10, 4, 10, 4)
-        self.why = named(label(self), tr("Why, for the chosen row"))
-        self.why.setContentsMargins(10, 5, 10, 5)
+        self.state = label(self, kind="small", margins=(10, 4, 10, 4))
+        self.why = named(label(self, margins=(10, 5, 10, 5)), tr("Why, for the chosen row"))
         self.why.setTextInteractionFlags(COPIED)
         self.why.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
         self.model = bench_table(self)
@@ -253,9 +249,8 @@ class BenchPane(Pane):
             header.setSectionResizeMode(place, QHeaderView.ResizeMode.Interactive)
         header.setMinimumSectionSize(40)
         above = holding(tight(head, (column(self.text, margins=(8, 0, 8, 2)), 1)))
-        self.splitter = split(above, holding(tight(self.state, (self.or_empty("search", self.table), 1), self.why)))
-        self.splitter.setStretchFactor(0, 2)
-        self.splitter.setStretchFactor(1, 3)
+        below = holding(tight(self.state, (self.or_empty("search", self.table), 1), self.why))
+        self.splitter = split(above, below, stretch=(2, 3))
         self.column.addWidget(self.splitter, 1)
         self._pause = later(self, self.run, PAUSE_MS)
 

@@ -168,8 +168,8 @@ class ChatFeature(Feature):
                 text=self._hide_words,
             ),
             Action(
-                "message.since", "Hidden since…", "Chat/Message", 212, self._say_since, when=self._is_hidden,
-                icon="hidden", tip="Say which replies did not see this message",
+                "message.since", "Hidden since…", "Chat/Message", 212, lambda: self._edit_basis(self.chosen),
+                when=self._is_hidden, icon="hidden", tip="Say which replies did not see this message",
             ),
             Action("message.delete", "Delete message", "Chat/Message", 215, self._delete, ("Del",), chat, chosen,
                 "trash"),
@@ -410,9 +410,6 @@ class ChatFeature(Feature):
             dialog = BasisDialog(project, message, self.context.window)
             dialog.chosen.connect(self._take_basis)
             dialog.open()
-
-    def _say_since(self) -> None:
-        self._edit_basis(self.chosen)
 
     def _take_basis(self, basis: object) -> None:
         if isinstance(basis, KeptBasis):

@@ -34,8 +34,7 @@ class BasisDialog(Dialog):
         super().__init__(parent, tr("What answers rest on"), (620, 640))
         self._chat, self.basis, self._project = project.chat or Chat(), project.basis, project
         self.fields: list[SettingField] = []
-        form = QFormLayout()
-        form.setRowWrapPolicy(QFormLayout.RowWrapPolicy.WrapAllRows)
+        form = QFormLayout(rowWrapPolicy=QFormLayout.RowWrapPolicy.WrapAllRows)
         for declaration in declared(ChatBasis):
             self._add_setting(form, declaration)
         self.known = label(self, kind="small")

@@ -109,8 +109,7 @@ class Composer(QWidget):
         self._buttons = self._make_buttons()
         self._narrow: bool | None = None
         self._arrange(narrow=False)
-        self.hint = named(label(self, kind="small"), tr("About the last reply"))
-        self.hint.setTextFormat(Qt.TextFormat.RichText)
+        self.hint = named(label(self, kind="small", rich=True), tr("About the last reply"))
         self.hint.linkActivated.connect(self.wanted)
         self.hint.hide()
         column(reply, self.hint, self._grid, of=self, spacing=4, margins=(8, 4, 8, 4))

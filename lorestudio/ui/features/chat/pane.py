@@ -40,7 +40,7 @@ from lorestudio.ui.state.choices import (
 )
 from lorestudio.ui.state.selection import Selection
 from lorestudio.ui.state.session import Session
-from lorestudio.ui.widgets.layouts import column, holding, letters, menu_of, named, row
+from lorestudio.ui.widgets.layouts import column, holding, letters, menu_of, named, row, tool
 from lorestudio.ui.widgets.paint import KeyQuery, whole_parts
 from lorestudio.ui.widgets.pane import Pane
 from lorestudio.ui.widgets.work_pane import ProgressStrip
@@ -148,8 +148,7 @@ class ModeBar(QWidget):
         self.switches.setToolTip(plain(self.switches.accessibleName()))
 
     def _button(self) -> QToolButton:
-        button = named(QToolButton(self), "", kind="text")
-        button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        button = tool(self, "", kind="text", beside=True)
         menu_of(button, tips=True)
         return button
 

@@ -251,8 +251,7 @@ class PromptSetupDialog(Dialog):
 
     def _page(self) -> tuple[QWidget, QFormLayout]:
         page = QWidget(self)
-        form = QFormLayout(page)
-        form.setHorizontalSpacing(12)
+        form = QFormLayout(page, horizontalSpacing=12)
         return page, form
 
     def _source(self, source: TextOrigin, choose: str, drop: str) -> SourceRow:
@@ -367,31 +366,15 @@ class _Kind(Struct, frozen=True):
 
 
 _KINDS: Final = {
-    TextOrigin.CARD: _Kind(
-        "Choose a character card",
-        "Character cards (*.png *.json *.charx);;All files (*)",
-        "Reading the card",
-        load_card,
-    ),
-    TextOrigin.PRESET: _Kind(
-        "Choose a preset of chat completion, or SillyTavern's settings.json",
-        "Presets (*.json *.settings);;All files (*)",
-        "Reading the preset",
-        load_preset,
-    ),
-    TextOrigin.REGEX: _Kind(
-        "Choose regex scripts, or SillyTavern's settings.json",
-        "Regex scripts (*.json);;All files (*)",
-        "Reading the regex scripts",
-        load_scripts,
-    ),
-    TextOrigin.GROUP: _Kind(
-        "Choose a file of SillyTavern's groups folder",
-        "Groups (*.json);;All files (*)",
-        "Reading the group",
-        load_group,
-    ),
-}
+    TextOrigin.CARD: _Kind("Choose a character card", "Character cards (*.png *.json *.charx);;All files (*)",
+                           "Reading the card", load_card),
+    TextOrigin.PRESET: _Kind("Choose a preset of chat completion, or SillyTavern's settings.json",
+                             "Presets (*.json *.settings);;All files (*)", "Reading the preset", load_preset),
+    TextOrigin.REGEX: _Kind("Choose regex scripts, or SillyTavern's settings.json",
+                            "Regex scripts (*.json);;All files (*)", "Reading the regex scripts", load_scripts),
+    TextOrigin.GROUP: _Kind("Choose a file of SillyTavern's groups folder", "Groups (*.json);;All files (*)",
+                            "Reading the group", load_group),
+}  # fmt: skip
 
 
 class PromptSetups(QObject):

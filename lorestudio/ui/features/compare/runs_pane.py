@@ -9,9 +9,9 @@ from functools import partial
 from typing import Final
 
 from msgspec import Struct
-from PySide6.QtCore import QModelIndex, Qt, Signal
+from PySide6.QtCore import QModelIndex, Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QComboBox, QHeaderView, QTabWidget, QWidget
+from PySide6.QtWidgets import QHeaderView, QTabWidget, QWidget
 
 from lorestudio.domain.lifecycle import Progress
 from lorestudio.studio.compare.causes import Causes, RunSide, can_find, find_causes
@@ -84,7 +84,7 @@ class RunsPage(Pane):
 
     def _head(self) -> QWidget:
         """Where the two runs are chosen."""
-        self.sides = (self._combo(tr("Run A")), self._combo(tr("Run B")))
+        self.sides = (combo(self, tr("Run A"), least=4), combo(self, tr("Run B"), least=4))
         self.swap = tool(self, tr("Exchange A and B"), self.exchange, text="⇄")
         copy = tr("Copy the comparison as Markdown")
         copied = tool(self, copy, lambda: self.wanted.emit("compare.copy"))
@@ -100,10 +100,8 @@ class RunsPage(Pane):
 
     def _build(self) -> None:
         head = self._head()
-        self.headline = label(self, kind="summary")
-        self.headline.setTextFormat(Qt.TextFormat.RichText)  # numbers and words of ours only
-        self.headline.setContentsMargins(12, 4, 12, 2)
-        self.headline.setAccessibleName(tr("Tokens"))
+        headline = label(self, kind="summary", rich=True, margins=(12, 4, 12, 2))  # numbers and words of ours only
+        self.headline = named(headline, tr("Tokens"))
         self.state = label(self, kind="small")
         self.stop = button(self, tr("Stop"), self._cancel)
         self._foot = holding(row((self.state, 1), self.stop, margins=(12, 2, 8, 2)), self)
@@ -123,12 +121,6 @@ class RunsPage(Pane):
         self._shown = holding(tight(self.headline, (self.tree, 1), self._foot), self)
         self.column.addWidget(head)
         self.column.addWidget(self.or_empty("columns", self._shown), 1)
-
-    def _combo(self, name: str) -> QComboBox:
-        box = combo(self, name)
-        box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-        box.setMinimumContentsLength(4)
-        return box
 
     def _connect(self) -> None:
         for place, side in enumerate(self.sides):

@@ -65,9 +65,7 @@ class FilterBar(FoldingRow):
         self.orders.triggered.connect(lambda act: self.ordered.emit(int(act.data())))
 
     def _combo(self, name: str, items: tuple[str, ...]) -> QComboBox:
-        box = combo(self, name)
-        box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-        box.setMinimumContentsLength(4)
+        box = combo(self, name, least=4)
         box.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         box.addItems(list(items))
         return box

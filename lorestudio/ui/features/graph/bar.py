@@ -175,10 +175,9 @@ class EdgeLegend(QWidget):
         self._columns = 0
         self.buttons: dict[EdgeKind, QToolButton] = {}
         for kind in EdgeKind:
-            self.buttons[kind] = button = tool(self, "", checkable=True)
+            self.buttons[kind] = button = tool(self, "", checkable=True, beside=True)
             button.setChecked(True)
             button.setIconSize(SAMPLE)
-            button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
             button.toggled.connect(lambda _on: self.changed.emit())
         theme.changed.connect(self._paint)
         self.set_counts({})

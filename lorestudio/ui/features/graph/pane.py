@@ -31,7 +31,7 @@ from lorestudio.ui.state.selection import Selection
 from lorestudio.ui.state.session import Session
 from lorestudio.ui.state.traces import FiringCounts
 from lorestudio.ui.widgets import dialogs
-from lorestudio.ui.widgets.layouts import holding, label, named, tabbed, tight
+from lorestudio.ui.widgets.layouts import filling, holding, label, named, tabbed, tight
 from lorestudio.ui.widgets.pane import Pane
 from lorestudio.ui.widgets.rows import passing_menu
 from lorestudio.ui.widgets.work_pane import ProgressStrip
@@ -95,8 +95,7 @@ class GraphPane(Pane):
         self.strip = ProgressStrip(self)
         self.strip.stop.setToolTip(tr("Stop laying out the graph"))
         self.view = GraphView(theme, self)
-        self.note = named(label(self, kind="small"), tr("About what is shown"))
-        self.note.setContentsMargins(10, 3, 10, 3)
+        self.note = named(label(self, kind="small", margins=(10, 3, 10, 3)), tr("About what is shown"))
         self.edges, self.colours = EdgeLegend(theme, self), ColourLegend(theme, self)
         picture = holding(tight((self.or_empty("graph", self.view), 1), self.note, self.edges, self.colours))
         self._lists_place, self.gaps = QWidget(self), GapList(theme, self)
@@ -111,11 +110,9 @@ class GraphPane(Pane):
     @cached_property
     def lists(self) -> GraphLists:
         """All that the picture shows, as tables; made when somebody first turns to them, or asks for them."""
-        made = GraphLists(self.theme, self._lists_place)
+        made = filling(self._lists_place, GraphLists(self.theme, self._lists_place))
         made.chosen.connect(self._selection.choose_entry)
         made.opened.connect(self._open)
-        tight(made, of=self._lists_place)
-        made.show()  # at once, as the keyboard goes there: a layout shows it in the next turn
         self._fill(made)
         made.search(self.bar.search.text().strip())
         return made

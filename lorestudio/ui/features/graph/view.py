@@ -72,8 +72,7 @@ class GraphView(QGraphicsView):
         self._panning = False
         self._whole = True  # nobody has looked closer or elsewhere since all was brought into sight
         self._upon: QWidget | None = None
-        scene = QGraphicsScene(self)
-        scene.setItemIndexMethod(QGraphicsScene.ItemIndexMethod.NoIndex)
+        scene = QGraphicsScene(self, itemIndexMethod=QGraphicsScene.ItemIndexMethod.NoIndex)
         self.setScene(scene)
         self._layers = (
             EdgeLayer(self.drawing, theme),

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from functools import partial
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QPushButton, QRadioButton, QWidget
 
 from lorestudio.ui.shell.theme import Theme, fixed_font
@@ -112,11 +112,10 @@ class ConflictDialog(Dialog):
     def _excerpt(self, text: str, spans: Sequence[Span], parent: QWidget) -> QLabel:
         palette = self._theme.palette
         style = f"background-color: {palette.mark}; color: {palette.on_mark}"
-        shown = label(parent, marked_html(text.rstrip("\r\n"), spans, style) if text else tr("(nothing)"))
-        shown.setTextFormat(Qt.TextFormat.RichText)
+        words = marked_html(text.rstrip("\r\n"), spans, style) if text else tr("(nothing)")
+        shown = label(parent, words, rich=True, top=True)
         shown.setObjectName("Raw")
         shown.setFont(fixed_font(self.font().pointSizeF()))
-        shown.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
         return shown
 
     def _refresh(self) -> None:

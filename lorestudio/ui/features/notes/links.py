@@ -9,7 +9,7 @@ from typing import Final
 
 from PySide6.QtCore import QModelIndex, Signal
 from PySide6.QtGui import QHideEvent, QShowEvent
-from PySide6.QtWidgets import QSizePolicy, QWidget
+from PySide6.QtWidgets import QWidget
 
 from lorestudio.domain.entry import Entry
 from lorestudio.domain.lifecycle import CancelToken
@@ -191,8 +191,7 @@ class LinksPane(Pane):
         tip = tr("Make links of all mentions, as one step")
         self.link_all = button(self, tr("Link all"), self.link_everything, tip=tip)
         self.make = button(self, tr("Create"), self.create_chosen, tip=tr("Make the note that the chosen link names"))
-        self.state = label(self, kind="small", wrap=False)
-        self.state.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self.state = label(self, kind="small", wrap=False, yields=True)
         self._delay = later(self, self.look, PAUSE_MS)
         self.column.addWidget(self.or_empty("link", self.tree), 1)
         foot = row((self.state, 1), self.link, self.link_all, self.make, spacing=6, margins=(8, 4, 8, 4))

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Final
 
 from msgspec import Struct
-from PySide6.QtCore import QEvent, QPoint, QRect, QRectF, Qt, Signal
+from PySide6.QtCore import QEvent, QPoint, QRect, QRectF, Signal
 from PySide6.QtGui import QFontMetricsF, QPainter, QPaintEvent
-from PySide6.QtWidgets import QFrame, QSizePolicy, QTabBar, QTextBrowser, QToolButton, QWidget
+from PySide6.QtWidgets import QFrame, QTabBar, QTextBrowser, QWidget
 
 from lorestudio.domain.entry import Entry, LeftOutNote, VaultIndex
 from lorestudio.studio.notes.book_entries import is_book_entry, parsed_entry, ranked_by_order
@@ -37,7 +37,7 @@ from lorestudio.ui.state.drafts import Drafts
 from lorestudio.ui.state.selection import Selection
 from lorestudio.ui.state.session import Session
 from lorestudio.ui.widgets.find_line import FindLine
-from lorestudio.ui.widgets.layouts import Wrapping, column, holding, in_lines, label, named, row, stack, tight
+from lorestudio.ui.widgets.layouts import Wrapping, column, holding, in_lines, label, named, row, stack, tight, tool
 from lorestudio.ui.widgets.paint import draw_glyph, draw_words, entry_kind, hairline
 from lorestudio.ui.widgets.pane import MessageBar, Pane
 from lorestudio.vault.edited_vaults import NoteText
@@ -177,12 +177,10 @@ class EntryPane(Pane):
         self.bar = MessageBar(theme, self, stacked=True)
         self.bar.closed.connect(self._say_nothing)
         self.bar.pressed.connect(self._answer)
-        self.heading = label(self, kind="title", wrap=False)
-        self.heading.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self.heading = label(self, kind="title", wrap=False, yields=True)
         self.chips = ChipRow(theme, self)
         self.dirty = label(self, tr("● unsaved"), "small", wrap=False)
-        self.save_button = named(QToolButton(self), "", kind="text")
-        self.save_button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        self.save_button = tool(self, "", kind="text", beside=True)
         self.editor = NoteEditor(theme, self._parse, self)
         self.source = self.editor.body
         self.text = named(QTextBrowser(self), tr("Text that goes into the prompt"))

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from PySide6.QtCore import QModelIndex, QSize, Qt, Signal
-from PySide6.QtWidgets import QLineEdit, QSizePolicy, QWidget
+from PySide6.QtWidgets import QLineEdit, QWidget
 
 from lorestudio.domain.lifecycle import Cancelled, CancelToken
 from lorestudio.domain.records import replace
@@ -139,8 +139,7 @@ class SearchPane(Pane):
         self.apply = button(self, tr("Replace"), self.replace)
         self.stop = iconed(self.theme, tool(self, tr("Stop the search"), self.cancel), "stop")
         self.stop.setIconSize(QSize(13, 13))
-        self.state = label(self, kind="small")
-        self.state.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self.state = label(self, kind="small", yields=True)
         self.tree = PlaceView(self.theme, self.model, tr("What was found"), self)
         head = column(
             self.field,

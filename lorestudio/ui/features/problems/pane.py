@@ -15,7 +15,7 @@ from typing import Final
 
 from PySide6.QtCore import QModelIndex, QObject, Qt, Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QHeaderView, QPushButton, QSizePolicy, QTextBrowser, QWidget
+from PySide6.QtWidgets import QHeaderView, QPushButton, QTextBrowser, QWidget
 
 from lorestudio.domain.entry import VaultIndex
 from lorestudio.domain.lifecycle import Cancelled, CancelToken
@@ -274,8 +274,7 @@ class ProblemFilter(QWidget):
         self.severity = combo(self, tr("Severity"), {least.value: words for least, words in choices.items()})
         self.severity.setCurrentIndex(self.severity.findData(Severity.WARNING.value))  # what has to be mended
         self.severity.currentIndexChanged.connect(lambda _row: self.changed.emit())
-        self._told = label(self, kind="small")
-        self._told.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self._told = label(self, kind="small", yields=True)
         column(row((self.words, 1), self.severity), self._told, of=self, spacing=3, margins=(8, 8, 8, 4))
 
     @property
@@ -393,9 +392,7 @@ class ProblemsPane(Pane):
         header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
         header.setSectionResizeMode(1, QHeaderView.ResizeMode.Fixed)
         self.tree.setColumnWidth(1, 130)
-        self.splitter = split(self.tree, self.details)
-        self.splitter.setStretchFactor(0, 3)
-        self.splitter.setStretchFactor(1, 2)
+        self.splitter = split(self.tree, self.details, stretch=(3, 2))
         self.column.addWidget(self.head)
         self.column.addWidget(self.or_empty("check", self.splitter), 1)
         self.model.set_titles(self._title)

@@ -118,7 +118,8 @@ class ProjectsFeature(Feature):
                 tip="Why a note of the demo was cut, what would bring it in, before and after, and undo",
             ),
             Action(
-                "demo.reset", "Reset the demo", "Help", 20, self._reset_demo, when=now.idle, leaves_chat=True,
+                "demo.reset", "Reset the demo", "Help", 20, partial(reading.open_demo, reset=True), when=now.idle,
+                leaves_chat=True,
                 tip="Open the demo as it came with the program; what was done to it is kept beside it",
             ),
             Action(
@@ -337,9 +338,6 @@ class ProjectsFeature(Feature):
         self.context.session.reading.open(
             project.places, chat, settings, roles=project.roles, read_only=project.read_only
         )
-
-    def _reset_demo(self) -> None:
-        self.context.session.reading.open_demo(reset=True)
 
     # ---- a lorebook, a chat of SillyTavern, a pasted one: none needs a vault ----------------------------------------
 

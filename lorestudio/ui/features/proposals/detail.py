@@ -11,7 +11,7 @@ from operator import attrgetter
 from typing import Final
 
 from PySide6.QtCore import QObject, QSignalBlocker, Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QPlainTextEdit, QSizePolicy, QTabWidget, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QPlainTextEdit, QTabWidget, QWidget
 
 from lorestudio.studio.proposals.model import KeyCount, Proposal, ProposalKind, Value
 from lorestudio.ui.features.proposals.worker import Row, RowState
@@ -170,10 +170,8 @@ class ProposalDetail(QWidget):
     # ---- building ---------------------------------------------------------------------------------------------------
 
     def _make_page(self) -> QWidget:
-        self.title = label(self, kind="title", wrap=False)
-        self.title.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-        self.words = label(self, selectable=True)
-        self.words.setTextFormat(Qt.TextFormat.RichText)
+        self.title = label(self, kind="title", wrap=False, yields=True)
+        self.words = label(self, selectable=True, rich=True)
         self._words_area = scrolled(self.words, tr("About the proposal"), framed=True)
         self._words_area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._words_area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -206,10 +204,7 @@ class ProposalDetail(QWidget):
         head.setBuddy(self.field)
         self.field.textChanged.connect(self._typed)
         below = holding(column(row((head, 1), self.extent), (self.field, 1), spacing=3, margins=(0, 4, 0, 0)))
-        shared = split(self.diff, self.counts, below)
-        for place, stretch in enumerate((3, 3, 2)):
-            shared.setStretchFactor(place, stretch)
-        return shared
+        return split(self.diff, self.counts, below, stretch=(3, 3, 2))
 
     def _make_buttons(self) -> QHBoxLayout:
         self.ask_again = button(self, tr("Ask again"), self.again)

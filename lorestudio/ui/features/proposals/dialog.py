@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from PySide6.QtCore import QItemSelectionModel, QModelIndex, Qt, Signal
+from PySide6.QtCore import QItemSelectionModel, QModelIndex, Signal
 from PySide6.QtGui import QActionGroup
-from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QSizePolicy, QToolButton, QWidget
+from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QSizePolicy, QWidget
 
 from lorestudio.domain.texts import shorten
 from lorestudio.studio.notes.changes.change_set import ChangeSet
@@ -23,7 +23,7 @@ from lorestudio.ui.shell.words import count, tr
 from lorestudio.ui.state.choices import source_help, source_title
 from lorestudio.ui.state.session import Session
 from lorestudio.ui.widgets.dialogs import Dialog
-from lorestudio.ui.widgets.layouts import ProgressBar, button, column, combo, label, menu_of, named, row, split
+from lorestudio.ui.widgets.layouts import ProgressBar, button, column, combo, label, menu_of, named, row, split, tool
 from lorestudio.ui.widgets.pane import MessageBar
 from lorestudio.ui.widgets.record_table import RecordView
 
@@ -65,9 +65,7 @@ class ProposalsDialog(Dialog):
         self.table.setMinimumWidth(300)
         self.table.selectionModel().currentRowChanged.connect(self._chosen)
         self.detail = ProposalDetail(theme, wish.kind, self)
-        both = split(self.table, self.detail, across=True, sizes=(400, 600))
-        both.setStretchFactor(0, 2)
-        both.setStretchFactor(1, 3)
+        both = split(self.table, self.detail, across=True, sizes=(400, 600), stretch=(2, 3))
         column(head, status, self.bar, (both, 1), self._make_foot(), of=self, spacing=6)
         self._connect()
         self._fill_sources()
@@ -77,8 +75,7 @@ class ProposalsDialog(Dialog):
     # ---- building ---------------------------------------------------------------------------------------------------
 
     def _make_head(self, project: Project) -> QHBoxLayout:
-        self.source = named(QToolButton(self), "", kind="text")
-        self.source.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        self.source = tool(self, "", kind="text", beside=True)
         menu_of(self.source, tips=True)
         self._sources = QActionGroup(self)
         self.again = QCheckBox(tr("Also notes that have a summary"), self)
@@ -305,9 +302,8 @@ class ProposalsDialog(Dialog):
 
     def _begin_text(self, waiting: int) -> str:
         name = self.work.source.profile or tr("yourself")
-        many = count(waiting, "note", "notes")
-        if self.work.wish.kind is ProposalKind.DRAFT:
-            many = tr("the draft")
+        is_draft = self.work.wish.kind is ProposalKind.DRAFT
+        many = tr("the draft") if is_draft else count(waiting, "note", "notes")
         if self.work.source.kind is AnswerKind.PROVIDER:
             return tr("Ask {name} about {many}", name=shorten(name, 24), many=many)
         return tr("Make proposals for {many}", many=many)

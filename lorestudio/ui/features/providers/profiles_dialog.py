@@ -16,7 +16,6 @@ from PySide6.QtWidgets import (
     QMessageBox,
     QPushButton,
     QSizePolicy,
-    QToolButton,
     QVBoxLayout,
     QWidget,
 )
@@ -45,7 +44,7 @@ from lorestudio.ui.state.choices import system_title
 from lorestudio.ui.state.session import Session
 from lorestudio.ui.widgets import dialogs
 from lorestudio.ui.widgets.dialogs import Dialog
-from lorestudio.ui.widgets.layouts import button, column, combo, label, menu_of, named, row
+from lorestudio.ui.widgets.layouts import button, column, combo, label, menu_of, named, row, tool
 from lorestudio.ui.widgets.pane import MessageBar
 from lorestudio.ui.widgets.rows import NameList
 
@@ -99,10 +98,8 @@ class ProfilesDialog(Dialog):
         self.list = named(NameList(self), tr("Profiles"))
         self.list.setSpacing(2)
         self.list.currentRowChanged.connect(self._chosen)
-        self.add = named(QToolButton(self), "", kind="text")
-        self.add.setText(tr("Add"))
+        self.add = tool(self, "", text=tr("Add"), kind="text", beside=True)
         self.add.setIcon(self._theme.icon("plus"))
-        self.add.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         menu = menu_of(self.add)
         for preset in PRESETS:
             menu.addAction(preset.name).triggered.connect(partial(self._add_preset, preset))

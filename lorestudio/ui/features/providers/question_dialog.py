@@ -42,9 +42,7 @@ class QuestionDialog(Dialog):
         self._plain = question.request.kind not in _SKELETONS and not question.request.json_object
         told = tr("{where}: you answer in place of the model.", where=where)
         head = label(self, told if where else tr("You answer in place of the model."), "summary")
-        both = split(self._make_request(), self._make_reply())
-        both.setStretchFactor(0, 3)
-        both.setStretchFactor(1, 2)
+        both = split(self._make_request(), self._make_reply(), stretch=(3, 2))
         self.problem = label(self, kind="small", wrap=False)
         column(head, (both, 1), self.problem, self._make_buttons(), of=self)
         self.reply.textChanged.connect(self._check)

@@ -99,10 +99,8 @@ class SettingEditor(QWidget):
         tight((self._area, 1), self._make_bar(), of=self)
 
     def _make_bar(self) -> QWidget:
-        self.result = label(self.bar)
-        self.result.setTextFormat(Qt.TextFormat.PlainText)
+        self.result = label(self.bar, top=True)
         self.result.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
-        self.result.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
         tip = tr("Take the value and replay the chat; it can be undone (Enter, or by leaving the field)")
         self.keep = button(self.bar, tr("Keep"), self.kept, kind="primary", tip=tip)
         self.back = button(self.bar, tr("Back"), self.given_up, tip=tr("Give the value up (Esc)"))

@@ -360,9 +360,8 @@ class SystemSettingsDialog(Dialog):
         self._show_trial()
 
     def _make_outcome(self) -> QLabel:
-        outcome = label(self)
+        outcome = label(self, top=True)
         outcome.setMinimumHeight(OUTCOME_LINES * outcome.fontMetrics().lineSpacing())
-        outcome.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
         outcome.setTextInteractionFlags(COPIED)
         trial = self.trial
         outcome.setVisible(trial is not None)

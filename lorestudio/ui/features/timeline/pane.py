@@ -50,6 +50,7 @@ from lorestudio.ui.widgets.chart import BarChart, Bars, Layer
 from lorestudio.ui.widgets.layouts import (
     column,
     combo,
+    filling,
     holding,
     iconed,
     label,
@@ -348,8 +349,7 @@ class TimelinePane(Pane):
         self.column.addWidget(self.pages, 1)
 
     def _line(self, name: str, kind: str = "") -> QLabel:
-        line = named(label(self, kind=kind), name)
-        line.setContentsMargins(12, 3, 12, 1)
+        line = named(label(self, kind=kind, margins=(12, 3, 12, 1)), name)
         line.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Minimum)
         return line
 
@@ -365,19 +365,13 @@ class TimelinePane(Pane):
     @cached_property
     def turns(self) -> RecordView:
         """A row a turn; made when somebody first turns to it, or asks for it."""
-        return self._alone(self._table(self.turn_table, tr("Turns as a table"), self._turns_place), self._turns_place)
+        return filling(self._turns_place, self._table(self.turn_table, tr("Turns as a table"), self._turns_place))
 
     @cached_property
     def entries(self) -> RecordView:
         """A row an entry; made as the one of turns."""
         name = tr("Entries and turns as a table")
-        return self._alone(self._table(self.entry_table, name, self._entries_place), self._entries_place)
-
-    @staticmethod
-    def _alone(table: RecordView, place: QWidget) -> RecordView:
-        tight(table, of=place)
-        table.show()  # at once, as the keyboard goes there: a layout shows it in the next turn
-        return table
+        return filling(self._entries_place, self._table(self.entry_table, name, self._entries_place))
 
     def _table(self, model: RecordTable, name: str, parent: QWidget) -> RecordView:
         table = RecordView(self.theme, model, name, parent)

@@ -10,7 +10,7 @@ from typing import Final
 
 import numpy as np
 from msgspec import Struct
-from PySide6.QtCore import QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QRectF, QSize, Signal
 from PySide6.QtGui import QActionGroup, QBrush, QFontMetricsF, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QToolButton, QWidget
 
@@ -165,9 +165,7 @@ class ReplyStrip(QWidget):
         self.unfold = self._menu("columns", tr("Unfold"), tr("The map of entries and replies, and the same as tables"))
         for page, title in enumerate(PAGES):
             self.unfold.menu().addAction(tr(title), partial(self.unfolded.emit, page))
-        self.nothing = named(label(self, kind="small"), tr("Tokens of every reply"))
-        self.nothing.setTextFormat(Qt.TextFormat.RichText)
-        self.nothing.setContentsMargins(8, 0, 8, 4)
+        self.nothing = named(label(self, kind="small", rich=True, margins=(8, 0, 8, 4)), tr("Tokens of every reply"))
         self.nothing.linkActivated.connect(self.wanted)
         self._pages = stack(self.nothing)
         head = row((self.legend, 1), self.sort, self.unfold, spacing=4, margins=(8, 1, 8, 0))
@@ -206,8 +204,7 @@ class ReplyStrip(QWidget):
         self._fill()
 
     def _menu(self, icon: str, text: str, name: str) -> QToolButton:
-        made = iconed(self._theme, tool(self, text or name, text=text, tip=name), icon)
-        made.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        made = iconed(self._theme, tool(self, text or name, text=text, tip=name, beside=True), icon)
         menu_of(made)
         return made
 

@@ -11,7 +11,7 @@ from typing import Final
 from msgspec import Struct
 from PySide6.QtCore import QSignalBlocker, Signal
 from PySide6.QtGui import QGuiApplication, QTextCursor
-from PySide6.QtWidgets import QBoxLayout, QComboBox, QPlainTextEdit, QTextBrowser, QTextEdit, QWidget
+from PySide6.QtWidgets import QBoxLayout, QPlainTextEdit, QTextBrowser, QTextEdit, QWidget
 
 from lorestudio.studio.project.answering import ErrorKind
 from lorestudio.trace.explain import explain_reason
@@ -211,10 +211,8 @@ class AiPage(QWidget):
     # ---- inside -----------------------------------------------------------------------------------------------------
 
     def _make_bar(self) -> QBoxLayout:
-        self.calls = combo(self, tr("Call"))
+        self.calls = combo(self, tr("Call"), least=12)
         self.calls.view().setAccessibleName(tr("Calls of this run"))
-        self.calls.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-        self.calls.setMinimumContentsLength(12)
         self.calls.currentIndexChanged.connect(lambda _place: self._show())
         self.parts = one_of(self, ((tr(name), tr("Show: {part}", part=tr(name))) for name in PARTS))
         self.parts.idClicked.connect(self._part_chosen)

@@ -11,8 +11,8 @@ from PySide6.QtCore import QEvent, QModelIndex, QPoint, QPointF, QRect, QRectF, 
 from PySide6.QtGui import QFont, QFontMetricsF, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QHeaderView, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QTableView, QWidget
 
+from lorestudio.studio.report.pictures import PHASE_FILLS
 from lorestudio.trace.journey import PHASES
-from lorestudio.trace.model import Phase
 from lorestudio.ui.features.trace.answers import TOKENS, WHY, AnswerTable, RowChange
 from lorestudio.ui.shell.qt import DISPLAY, HELD, HORIZONTAL, ITEM, MARK, V_LEFT, V_RIGHT, VERTICAL, Index
 from lorestudio.ui.shell.theme import Theme, scaled
@@ -21,13 +21,6 @@ from lorestudio.ui.state.expected import ExpectedMark
 from lorestudio.ui.widgets.paint import BROKEN, Mark, Wrapper, draw_focus, draw_glyph, draw_mark, draw_words, hairline
 from lorestudio.ui.widgets.rows import end_of_rows
 
-_PHASE_FILL: Final = {
-    Phase.MATCH: "yellow",
-    Phase.SELECT: "sky",
-    Phase.GATE: "orange",
-    Phase.BUDGET: "purple",
-    Phase.INJECT: "green",
-}
 _SMALL: Final = 0.9
 _REASON: Final = 0.95
 _BUTTON: Final = 26
@@ -167,7 +160,7 @@ class PhaseHeader(QHeaderView):
             painter.restore()
             return
         first = model.phase(logicalIndex - 1) is not phase
-        ground, _ink = theme.fill(_PHASE_FILL[phase])
+        ground, _ink = theme.fill(PHASE_FILLS[phase])
         painter.fillRect(QRect(rect.left() + first, rect.top(), rect.width() - first, self.BAND - 1), ground)
         if first:
             painter.drawLine(rect.topLeft(), rect.bottomLeft())

@@ -141,7 +141,6 @@ class FunnelList(RecordTable):
             self.set_rows((*self.rows[:-1], replace(self.rows[-1], why=tr("Running, {time}", time=text))))
 
 
-_FILL: Final = {Phase.MATCH: "yellow", Phase.SELECT: "sky", Phase.GATE: "orange", Phase.BUDGET: "purple"}
 _NAME: Final = 136
 _LEFT: Final = 48  # room for a five-figure number of tokens
 
@@ -150,7 +149,7 @@ def _look(step: FunnelStep) -> Look:
     """Two lines: the stage with its bar and numbers, then the phase and what took the others."""
     changes = [f"+{number(step.added)}"] if step.added else []
     changes += [f"\N{MINUS SIGN}{number(step.removed)}"] if step.removed else []
-    fill = "green" if step.phase in {Phase.LOAD, Phase.INJECT} else _FILL[step.phase]
+    fill = "green" if step.phase is Phase.LOAD else PHASE_FILLS[step.phase]
     bar = Bar(((0, step.share, fill), (step.share, step.share + step.removed_share, "")), track=True)
     first = Strip(
         (Words(step.stage, bold=True, width=_NAME, gap=4), bar),

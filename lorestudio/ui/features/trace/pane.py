@@ -39,6 +39,7 @@ from lorestudio.ui.widgets.cells import CellDelegate
 from lorestudio.ui.widgets.layouts import (
     SearchField,
     column,
+    filling,
     holding,
     iconed,
     letters,
@@ -132,21 +133,17 @@ class TracePane(Pane):
     @cached_property
     def prompt(self) -> PromptPage:
         """The page of the prompt."""
-        made = PromptPage(self.theme, self._session.jobs, self._prompt_place)
+        made = filling(self._prompt_place, PromptPage(self.theme, self._session.jobs, self._prompt_place))
         made.entry_chosen.connect(self._selection.choose_entry)
         made.copied.connect(self.prompt_copied)
         made.message_chosen.connect(self.message_chosen)
-        tight((made, 1), of=self._prompt_place)
-        made.show()  # at once, as the keyboard goes there: a layout shows it in the next turn
         return made
 
     @cached_property
     def ai(self) -> AiPage:
         """The page of what the model was asked."""
-        made = AiPage(self.theme, self._ai_place)
+        made = filling(self._ai_place, AiPage(self.theme, self._ai_place))
         made.entry_chosen.connect(self._selection.choose_entry)
-        tight((made, 1), of=self._ai_place)
-        made.show()  # at once, as the keyboard goes there: a layout shows it in the next turn
         return made
 
     def _held(self, entry: int) -> ExpectedMark | None:

@@ -224,9 +224,8 @@ class TuningPane(Pane):
         self.chart = PointChart(theme, tr("What points reach and cost"), self)
         self.chart.setMinimumHeight(80)
         self.model, self.view = self._table(("met", "tokens"))
-        self.story = named(label(self, selectable=True), tr("The chosen point"))
-        self.story.setContentsMargins(10, 5, 10, 5)
-        self.story.setAlignment(Qt.AlignmentFlag.AlignTop)
+        story = label(self, selectable=True, top=True, margins=(10, 5, 10, 5))
+        self.story = named(story, tr("The chosen point"))
         acts = {"look": tr("Turn by turn"), "compare": tr("Compare"), "use": tr("Use…"), "keep": tr("Keep…")}
         acts |= {"export": tr("Export…"), "report": tr("Report…")}
         self.acts = {

@@ -108,11 +108,10 @@ class VaultPane(Pane):
     # ---- building ---------------------------------------------------------------------------------------------------
 
     def _made_tree(self) -> QTreeView:
-        tree = named(QTreeView(self), tr("Notes of the vault"))
+        tree = named(
+            QTreeView(self, headerHidden=True, uniformRowHeights=True, indentation=13), tr("Notes of the vault")
+        )
         tree.setModel(self.model)
-        tree.setHeaderHidden(True)
-        tree.setUniformRowHeights(True)
-        tree.setIndentation(13)
         tree.setItemDelegate(TitleDelegate(self.theme, tree))
         tree.setMouseTracking(True)
         tree.setSelectionMode(QTreeView.SelectionMode.ExtendedSelection)

@@ -39,9 +39,7 @@ def note_key(note: Note) -> tuple[str, str]:
 
 def note_title(note: Note) -> str:
     """The title of an entry, the file's name of any other note."""
-    if isinstance(note, Entry):
-        return note.title
-    return note.name.removesuffix(".md")
+    return note.title if isinstance(note, Entry) else note.name.removesuffix(".md")
 
 
 def note_folder(note: Note) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QLabel, QLayout, QPushButton, QSizePolicy, QWidget
+from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QLabel, QLayout, QPushButton, QWidget
 
 from lorestudio.studio.tryout.why_not import Answer, WhyNot, conclusion, further_groups, moves, place_of, standing
 from lorestudio.systems.ideas import Change
@@ -151,7 +151,4 @@ def _beside(told: QWidget | QLayout, made: QPushButton) -> QHBoxLayout:
 
 
 def _label(text: str, kind: str, parent: QWidget) -> QLabel:
-    made = label(parent, text, kind, selectable=True)
-    made.setTextFormat(Qt.TextFormat.PlainText)
-    made.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-    return made
+    return label(parent, text, kind, selectable=True, yields=True)

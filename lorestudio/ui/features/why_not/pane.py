@@ -85,9 +85,8 @@ class ScorePage(QWidget):
         self.model = score_model(self)
         self.tree = RecordTreeView(theme, self.model, tr("Scores and order, as a tree"), self)
         self.tree.activated.connect(self._open)
-        self.nothing = label(self, tr("No number decided about it in this run."), "muted")
-        self.nothing.setContentsMargins(12, 6, 12, 6)
-        self.nothing.setAlignment(Qt.AlignmentFlag.AlignTop)
+        told = tr("No number decided about it in this run.")
+        self.nothing = label(self, told, "muted", top=True, margins=(12, 6, 12, 6))
         self.nothing.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByKeyboard)
         tight(self.nothing, (self.tree, 1), of=self)
 
@@ -194,8 +193,7 @@ class SimilarityPage(QWidget):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.model = SimilarityTable(self)
-        self.sentence = label(self, kind="small")
-        self.sentence.setContentsMargins(12, 2, 12, 4)
+        self.sentence = label(self, kind="small", margins=(12, 2, 12, 4))
         self.view = RecordView(theme, self.model, tr("Similarity of every candidate"), self)
         self.view.horizontalHeader().setMinimumSectionSize(30)
         tight(self.sentence, (self.view, 1), of=self)

@@ -170,7 +170,8 @@ def test_a_proposal_is_told_its_weightiest_first_and_decided_once(theme: Theme, 
     assert (detail.request.toPlainText(), detail.reply.toPlainText()) == (f"What is it?\n\n{'-' * 40}\nBe brief.", "{}")
     assert (able(detail), detail.accept.toolTip()) == ([False, True, True, True], "Torn.")
     assert detail.extent.text() == "9 of 600"
-    assert all(each.tabChangesFocus() for each in (detail.field, detail.request, detail.reply))
+    assert detail.field.tabChangesFocus()
+    assert all(each.isReadOnly() for each in (detail.request, detail.reply))
     told: list[str] = []
     for name in ("accepted", "skipped", "again", "locked", "edited"):
         getattr(detail, name).connect(lambda name=name: told.append(name))
@@ -251,7 +252,7 @@ def test_messages_are_chosen_for_a_draft(qtbot) -> None:
     qtbot.addWidget(dialog)
     chosen: list[tuple[object, str]] = []
     dialog.chosen.connect(lambda numbers, about: chosen.append((numbers, about)))
-    assert (dialog.numbers, dialog.passage.tabChangesFocus()) == ((0, 1, 2), True)
+    assert (dialog.numbers, dialog.passage.isReadOnly()) == ((0, 1, 2), True)
     assert dialog.passage.toPlainText() == "#0  Ada: A bell.\n#2  Unknown: It rings."
     assert (dialog.amount.text(), dialog.go_on.isEnabled()) == ("2 messages, 1 hidden or empty left out", True)
     dialog.last.setValue(MOST - 1)

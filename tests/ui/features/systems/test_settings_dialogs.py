@@ -142,7 +142,7 @@ def test_books_are_read_listed_and_taken_out(open_books, qtbot, tmp_path: Path) 
     assert sorted(rows(dialog)) == [["Eldoria", "Persona", "1", ""], ["Tavern", "Chat", "1", ""]]
     assert dialog.state.text() == "2 entries in the lorebooks that are listed."
     chosen = dialog.list.current
-    assert (chosen, dialog.about.tabChangesFocus()) == (dialog.books[0], True)
+    assert (chosen, dialog.about.isReadOnly()) == (dialog.books[0], True)
     assert dialog.about.toPlainText() == f"{chosen.file.path}\nEverything in it has its effect here."
     assert dialog.role.currentData() == chosen.file.role.value
     assert dialog.settings == settings

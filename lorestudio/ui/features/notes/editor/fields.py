@@ -344,10 +344,9 @@ class RawField(Field):
 
     def __init__(self, raw: str, reason: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        text = label(self, _first_lines(raw), wrap=False, selectable=True)
+        text = label(self, _first_lines(raw), wrap=False, selectable=True, yields=True)
         text.setFont(fixed_font(self.font().pointSizeF() * 0.95))
         text.setObjectName("Raw")
-        text.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         button = small_button(self, tr("Edit in source"), clicked=self.source_wanted)
         button.setAccessibleDescription(reason)
         button.installEventFilter(self)

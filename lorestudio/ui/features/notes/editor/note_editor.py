@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable
 from typing import Final
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtGui import (
     QFont,
     QResizeEvent,
@@ -20,7 +20,7 @@ from PySide6.QtGui import (
     QTextCursor,
     QTextDocument,
 )
-from PySide6.QtWidgets import QToolButton, QWidget
+from PySide6.QtWidgets import QWidget
 
 from lorestudio.domain.entry import Entry, LeftOutNote
 from lorestudio.domain.javascript import length
@@ -33,7 +33,7 @@ from lorestudio.ui.features.notes.editor.form import PropertyForm
 from lorestudio.ui.shell.qt import later
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import tr
-from lorestudio.ui.widgets.layouts import column, named, split
+from lorestudio.ui.widgets.layouts import column, named, split, tool
 from lorestudio.vault.links.references import Reference, ReferenceKind
 
 SLICE_SECONDS: Final = 0.008
@@ -278,11 +278,9 @@ class NoteEditor(QWidget):
     # ---- building ---------------------------------------------------------------------------------------------------
 
     def _build(self) -> None:
-        self.toggle = named(QToolButton(self), tr("Show the properties"))
+        self.toggle = named(tool(self, "", checkable=True, beside=True), tr("Show the properties"))
         self.toggle.setObjectName("FormToggle")
-        self.toggle.setCheckable(True)
         self.toggle.setChecked(True)
-        self.toggle.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self.splitter = split(self.form, self.body, stretch=1)
         self.splitter.setHandleWidth(5)
         self.body.setMinimumHeight(60)
