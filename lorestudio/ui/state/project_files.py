@@ -389,8 +389,7 @@ class Reading(QObject):
         def failed(error: Exception) -> None:
             session.set_activity("")
             if isinstance(error, VaultError):  # said until it could be read, and once
-                news = Notice(sentence_of(error), "error", actions=("vault.reload",), key=VAULT_CHANGED)
-                session.notice.emit(news)
+                session.notice.emit(Notice(sentence_of(error), "error", actions=("vault.reload",), key=VAULT_CHANGED))
             else:
                 session.report(error)
 

@@ -163,8 +163,7 @@ class ProjectParts:
         """These settings stand in the project's file now."""
         project, known = self._session.project, self.on_disk
         if project is not None and known is not None:
-            given = project.given_settings.model_copy(update=values)
-            self._session.project = replace(project, given=given)
+            self._session.project = replace(project, given=project.given_settings.model_copy(update=values))
             self.saved(settings=known.settings.model_copy(update=values))
 
     def chat_saved(self, path: Path, document: ChatDocument, chat: Chat, controls: ChatControls) -> None:

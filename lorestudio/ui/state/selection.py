@@ -199,8 +199,7 @@ class History(QObject):
         if isinstance(seen, int):
             self._selection.choose_entry(seen)
         elif self._session.project is not None:
-            notes = _notes(self._session.project.index)
-            note = next((each for each in notes if _place_of(each) == seen), None)
+            note = next((each for each in _notes(self._session.project.index) if _place_of(each) == seen), None)
             if note is not None:
                 self._selection.choose_note(note)
         self.changed.emit()

@@ -185,8 +185,7 @@ class Picker(Dialog):
     def open_over(self, window: QWidget) -> None:
         """Show the popup in the upper middle of `window`."""
         width = min(620, max(360, window.width() - 200))
-        height = min(420, max(240, window.height() - 200))
-        self.resize(width, height)
+        self.resize(width, min(420, max(240, window.height() - 200)))
         corner = window.mapToGlobal(window.rect().topLeft())
         self.move(corner.x() + (window.width() - width) // 2, corner.y() + 64)
         self.show()

@@ -505,8 +505,7 @@ class RecordView(QTableView):
         head.setSelectionModel(QItemSelectionModel(self._rows, head))
         head.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         head.customContextMenuRequested.connect(self._show_columns_at)
-        sorted_by = _as_order(self._rows.sorted_by or (0, False))
-        head.setSortIndicator(*sorted_by)
+        head.setSortIndicator(*_as_order(self._rows.sorted_by or (0, False)))
         head.sortIndicatorChanged.connect(self._rows.sort)
 
     def _fit_columns(self) -> None:

@@ -269,8 +269,7 @@ class ChatDelegate(QStyledItemDelegate):
             top = box.top() + len(layout.lines) * height
             painter.setFont(self._font(0.88, bold=True))
             painter.setPen(theme.color("on_accent_soft" if chosen else "accent"))
-            text = tr("… more (X shows all)")
-            painter.drawText(QRectF(box.left(), top, box.width(), height), V_LEFT, text)
+            painter.drawText(QRectF(box.left(), top, box.width(), height), V_LEFT, tr("… more (X shows all)"))
 
     def _pieces(self, line: Line, part: str, row: ChatRow, box: QRectF) -> Iterator[tuple[KeyMark, QRectF, str]]:
         """What lies of the row's marks in one line: each mark, where its words stand, and these words."""

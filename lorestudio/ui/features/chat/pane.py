@@ -143,8 +143,7 @@ class ModeBar(QWidget):
         else:
             changed = len(dump_section(choice.settings)) if choice.settings is not None else 0
             self.switches.setText(tr("Settings ({changed} changed)", changed=changed) if changed else tr("Settings"))
-            name = tr("Settings of {system}", system=system_title(choice.system))
-            self.switches.setAccessibleName(name)
+            self.switches.setAccessibleName(tr("Settings of {system}", system=system_title(choice.system)))
         self.switches.setToolTip(plain(self.switches.accessibleName()))
 
     def _button(self) -> QToolButton:

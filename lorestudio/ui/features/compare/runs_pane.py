@@ -252,8 +252,7 @@ class RunsPage(Pane):
             elif isinstance(news, tuple) and isinstance(news[1], Progress):
                 what, progress = news
                 done, total = number(progress.done), number(progress.total)
-                text = tr("{what}: {done} of {total}", what=what, done=done, total=total)
-                self._tell(text, stoppable=True)
+                self._tell(tr("{what}: {done} of {total}", what=what, done=done, total=total), stoppable=True)
 
         def done(found: ComparedRuns) -> None:
             self._show(found)

@@ -116,8 +116,7 @@ def compare_offers(
 
     def begun(candidate: Candidate) -> None:
         nonlocal at
-        at = tr("{number} of {of}: {run}", number=next(numbers), of=len(candidates), run=candidate.label)
-        job(at)
+        job(tr("{number} of {of}: {run}", number=next(numbers), of=len(candidates), run=candidate.label))
 
     def progressed(progress: Progress) -> None:
         job(at + tr(", reply {done} of {total}", done=number(progress.done), total=number(progress.total)))

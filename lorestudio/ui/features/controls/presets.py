@@ -90,8 +90,7 @@ class SavePresetDialog(Dialog):
     def accept(self) -> None:
         """Qt: hand the preset over and close."""
         parts = frozenset(part for part, box in self.parts.items() if box.isChecked())
-        preset = Preset(checked_name(self.name.text()), self._controls, parts)
-        self.chosen.emit(preset, self._taken is not None)
+        self.chosen.emit(Preset(checked_name(self.name.text()), self._controls, parts), self._taken is not None)
         super().accept()
 
     @property

@@ -99,8 +99,7 @@ def _rows(past: Provenance) -> list[_Row]:
 
 
 def _sentences(past: Provenance) -> list[str]:
-    memory = past.memory
-    told = [_origin(memory)]
+    told = [_origin(past.memory)]
     thread = past.thread
     if thread is not None:
         state = tr(STATES.get(str(thread.state), str(thread.state)))

@@ -129,8 +129,7 @@ class ScopeBar(QWidget):
         self.text.setVisible(self.local.isChecked() and not narrow)
 
     def _chosen(self) -> None:
-        depth = self.steps.value()
-        self.text.setText(count(depth, "step", "steps"))
+        self.text.setText(count(self.steps.value(), "step", "steps"))
         self.steps.setToolTip(tr("Up to {depth} from the chosen entry", depth=self.text.text()))
         self.steps.setVisible(self.local.isChecked())
         self.set_narrow(self._narrow)

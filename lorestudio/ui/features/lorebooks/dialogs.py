@@ -410,8 +410,7 @@ class ExportBookDialog(LoreDialog):
         self._rules = ParseRules.from_settings(project.settings)
         self._plan: ExportPlan | None = None
         self.vault = combo(self, tr("Vault"), {str(folder): name for folder, name in vault_names(work.folders).items()})
-        forms = {each.name: each.title for each in FORMATS}
-        self.form = combo(self, tr("Format"), forms)
+        self.form = combo(self, tr("Format"), {each.name: each.title for each in FORMATS})
         self.form.setCurrentIndex(self.form.findData(WORLD_INFO))
         self.folder = named(QLineEdit(self, placeholderText=tr("all notes")), tr("Folder in the vault"))
         self.file = named(QLineEdit(self, placeholderText=tr("The lorebook's file")), tr("File to write"))
@@ -541,9 +540,7 @@ class ExportBookDialog(LoreDialog):
             found.keep_copy()
             return Planned(found.changes)
 
-        report = self.watched(tr("Writing:"))
-
-        self._work.carry_out(plan, self.carried_out, refused=self._failed, report=report)
+        self._work.carry_out(plan, self.carried_out, refused=self._failed, report=self.watched(tr("Writing:")))
 
 
 def _exported(note: ExportedNote, tried: str = "") -> EntryRow:

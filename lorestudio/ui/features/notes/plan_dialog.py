@@ -110,8 +110,7 @@ class ChangeView(QWidget):
         self._lines = ()
         words: list[str] = []
         if 0 <= row < len(self._changes):
-            change = self._changes[row]
-            self._lines = difference(change)[:MOST_LINES]
+            self._lines = difference(self._changes[row])[:MOST_LINES]
             words = [f"{line.kind.value} {line.text}" for line in self._lines]
             if not words:
                 words = [tr("The text stays as it is; only the file's name or folder changes.")]

@@ -324,8 +324,7 @@ class ProposalsDialog(Dialog):
         if kind is AnswerKind.PROVIDER and waiting:
             return self._cost_text()
         if kind is AnswerKind.TYPED and waiting:
-            asks = count(waiting, "request", "requests")
-            return tr("You are asked for the answers to {asks}.", asks=asks)
+            return tr("You are asked for the answers to {asks}.", asks=count(waiting, "request", "requests"))
         return tr("Nothing is written unless you accept it.")
 
     def _cost_text(self) -> str:

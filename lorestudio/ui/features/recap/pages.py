@@ -232,8 +232,7 @@ class RecapPromptPage(RowsPage):
             tr("No reply chosen"),
             tr("Choose a message in the chat to see what recap memory puts into the prompt of the reply."),
         )
-        bar_name = tr("Tokens of the recaps that fit, against the limit")
-        self.bar = named(ProgressBar(self.detail), bar_name)
+        self.bar = named(ProgressBar(self.detail), tr("Tokens of the recaps that fit, against the limit"))
         self.why = label(self.detail, kind="small")
         self.text = named(SmallText(self.detail, readOnly=True, tabChangesFocus=True), tr("What goes into the prompt"))
         self.text.setObjectName("Boxed")

@@ -325,8 +325,7 @@ class RecapPane(WorkPane):
         if self.pages.currentWidget() is self.empty:
             self._entered = True
             return self
-        page = self.tabs.currentWidget()
-        view = getattr(page, "view", None)
+        view = getattr(self.tabs.currentWidget(), "view", None)
         return view if isinstance(view, QWidget) and view.isVisible() else self.tabs.tabBar()
 
     # ---- what is shown ----------------------------------------------------------------------------------------------

@@ -94,8 +94,7 @@ class ReportsFeature(Feature):
             return Made(report_text(made, wanted.format).encode("utf-8", "backslashreplace"))
 
         name = f"{project.name} {generation.message}"
-        dialog = ReportDialog(session.jobs, make, name, self.context.window, redacted=redacted)
-        return self._opened(dialog)
+        return self._opened(ReportDialog(session.jobs, make, name, self.context.window, redacted=redacted))
 
     def save_scenario(self) -> ScenarioDialog | None:
         """Show the chosen turn as a scenario, and save it where the person says."""
@@ -117,8 +116,7 @@ class ReportsFeature(Feature):
             return Made(scenario_bytes(exported.scenario), (*exported.remarks, again))
 
         name = f"{runs.project.name} {generation.message}"
-        dialog = ScenarioDialog(session.jobs, make, name, self.context.window)
-        return self._opened(dialog)
+        return self._opened(ScenarioDialog(session.jobs, make, name, self.context.window))
 
     def _opened(self, dialog: Dialog) -> Dialog:
         dialog.saved.connect(lambda path: self.context.flash(tr("{name} was saved.", name=path.name)))

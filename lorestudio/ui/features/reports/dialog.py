@@ -159,8 +159,7 @@ class PreviewDialog(Dialog):
         as_page = is_page and not self.written.isChecked()
         self._all_shown = True
         if as_page:
-            text = self.made.data.decode("utf-8", "replace")
-            shown, self._all_shown = preview_html(text)
+            shown, self._all_shown = preview_html(self.made.data.decode("utf-8", "replace"))
             self.page.setHtml(shown)
         self._views.setCurrentWidget(self.page if as_page else self.text)
 

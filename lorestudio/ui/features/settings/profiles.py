@@ -241,8 +241,7 @@ def profile_words(profile: SettingsProfile) -> str:
     """How much a profile changes, in a few words."""
     if profile.settings is None:
         return tr("cannot be read")
-    amount = len(differences(DeepLoreSettings(), profile.settings))
-    return count(amount, "setting changed", "settings changed")
+    return count(len(differences(DeepLoreSettings(), profile.settings)), "setting changed", "settings changed")
 
 
 _CURRENT, _DEFAULTS = "", "\0defaults"

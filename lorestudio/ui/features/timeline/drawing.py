@@ -205,8 +205,7 @@ class MapDrawing:
         at, palette, content = self._at, self._palette, self._content
         painter.save()
         painter.setClipRect(QRectF(at.titles, 0, at.grid.width(), AXIS))
-        font = scaled(self._font, 0.82)
-        metrics = QFontMetricsF(font)
+        metrics = QFontMetricsF(scaled(self._font, 0.82))
         widest = max((metrics.horizontalAdvance(content.label(each)) for each in self._ends()), default=20.0)
         step = max(1, math.ceil((widest + 8) / at.cell))
         free = -math.inf

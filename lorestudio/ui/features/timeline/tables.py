@@ -46,8 +46,7 @@ def change_groups(changes: InjectionChanges) -> tuple[tuple[str, str, tuple[Key,
 
 def changes_text(changes: InjectionChanges, title: Callable[[Key], str]) -> str:
     """What changed, in plain text."""
-    parts = [f"{sign} {', '.join(map(title, keys))}" for sign, _word, keys in change_groups(changes)]
-    return "   ".join(parts)
+    return "   ".join([f"{sign} {', '.join(map(title, keys))}" for sign, _word, keys in change_groups(changes)])
 
 
 def changes_html(

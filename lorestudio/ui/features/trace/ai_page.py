@@ -164,8 +164,7 @@ class AiPage(QWidget):
         with QSignalBlocker(self.calls):
             self.calls.clear()
             for place, call in enumerate(calls, start=1):
-                took = duration_words(call.duration_ms)
-                state = tr("failed") if call.error else took
+                state = tr("failed") if call.error else duration_words(call.duration_ms)
                 self.calls.addItem(f"{place}. {call_title(call)} · {call.source or tr('nobody')} · {state}")
             self.calls.setCurrentIndex(len(calls) - 1)  # the selection of entries comes last
         self._show()

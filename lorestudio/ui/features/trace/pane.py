@@ -125,8 +125,7 @@ class TracePane(Pane):
         # The widest page, seldom looked at, would push the window out of its screen.
         self.tabs.setMinimumWidth(round(NARROWEST * min(letters(self), 1.35)))
         self.tabs.currentChanged.connect(self._tab_chosen)
-        summary = column(self.summary, margins=(12, 8, 12, 6))
-        self._shown_page = holding(tight(summary, (self.tabs, 1)))
+        self._shown_page = holding(tight(column(self.summary, margins=(12, 8, 12, 6)), (self.tabs, 1)))
         self.column.addWidget(self.live)
         self.column.addWidget(self.or_empty("trace", self._shown_page), 1)
 

@@ -117,8 +117,7 @@ def prompt_rows(prompt: AssembledPrompt, trace: Trace, *, lore_only: bool = Fals
 
     What the rows of entries have in the budget adds up to the run's lore.
     """
-    came_from = origins(trace)
-    words = {entry: (origin.word, origin.fill) for entry, origin in came_from.items()}
+    words = {entry: (origin.word, origin.fill) for entry, origin in origins(trace).items()}
     shortened = {injection.entry for injection in trace.injections if injection.truncated}
     rows: list[PromptRow] = []
     for message in prompt.messages:

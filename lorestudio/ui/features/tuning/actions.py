@@ -512,8 +512,7 @@ class TuningFeature(Feature):
     def _look_at(self, place: object, entry: object) -> None:
         """Look at a reply, at the first one from a message on, or at an entry."""
         if isinstance(place, int):
-            replies = self.context.session.generations
-            place = next((each for each in replies if each.message >= place), None)
+            place = next((each for each in self.context.session.generations if each.message >= place), None)
         self._jump(place, entry)
 
     def _go(self, row: ExpectationRow) -> None:

@@ -113,8 +113,7 @@ class ScoresPane(Pane):
 
     def focus_target(self) -> QWidget:
         """The table in front."""
-        tables = (self.scores, self.uses, self.gaps, self.effects, self.steps)
-        return tables[self.tabs.currentIndex()].view
+        return (self.scores, self.uses, self.gaps, self.effects, self.steps)[self.tabs.currentIndex()].view
 
     # ---- what is shown ----------------------------------------------------------------------------------------------
 
@@ -155,8 +154,7 @@ class ScoresPane(Pane):
         self.changed_words.setText(whole.words or nothing)
         self.back_button.setVisible(whole.aside)
         first = {turn.generation for turn in found.worth_a_look} if found.complete else set()
-        rows = [EffectRow(turn, turn.generation in first) for turn in found.changed]
-        self.effects.model.set_rows(rows)
+        self.effects.model.set_rows([EffectRow(turn, turn.generation in first) for turn in found.changed])
         self.effects.setEnabled(whole.current)
 
     def show_steps(self, steps: Sequence[StepEffect], words: str, *, running: bool = False) -> None:

@@ -496,8 +496,7 @@ class VaultFeature(Feature):
         """Rows of the table were dragged before the one at `place`."""
         notes = list(self.pane.table_model.rows)
         order = [note for note in notes if isinstance(note, Entry)]
-        kept = [at for at in rows if isinstance(notes[at], Entry)]
-        self._put(order, kept, min(place, len(order)))
+        self._put(order, [at for at in rows if isinstance(notes[at], Entry)], min(place, len(order)))
 
     def _put(self, order: Sequence[Entry], places: Sequence[int], before: int) -> None:
         """Put these places of an order before another one, and number what has to be."""

@@ -130,8 +130,7 @@ class VaultPane(Pane):
         for button in buttons:
             button.setIconSize(QSize(14, 14))
         line = row((self.matches, 1), *buttons, spacing=1)
-        head = column(self.filter, line, self.totals, spacing=3, margins=(8, 8, 8, 5))
-        self.column.addLayout(head)
+        self.column.addLayout(column(self.filter, line, self.totals, spacing=3, margins=(8, 8, 8, 5)))
         self.column.addWidget(self.or_empty("search", self.tree, self.table), 1)
 
     def _connect(self) -> None:

@@ -150,8 +150,7 @@ class PropertyForm(QWidget):
     def say_match(self, text: str, tone: str = "neutral") -> None:
         """What the keys would do in the chat that is shown; "" where nothing is known."""
         self._match = (text, tone)
-        key = self.name_of_keys()
-        self._say_again(key)
+        self._say_again(self.name_of_keys())
 
     def _say_again(self, key: str) -> None:
         row = self._rows.get(key)

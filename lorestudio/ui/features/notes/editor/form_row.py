@@ -223,11 +223,9 @@ class NameButton(QToolButton):
         if self._fixed:
             return None
         menu = passing_menu(self)
-        remove = menu.addAction(tr("Remove property"), partial(self.asked.emit, "remove"))
-        remove.setShortcut(Qt.Key.Key_Delete)
+        menu.addAction(tr("Remove property"), partial(self.asked.emit, "remove")).setShortcut(Qt.Key.Key_Delete)
         if self.renamable:
-            rename = menu.addAction(tr("Rename…"), partial(self.asked.emit, "rename"))
-            rename.setShortcut(Qt.Key.Key_F2)
+            menu.addAction(tr("Rename…"), partial(self.asked.emit, "rename")).setShortcut(Qt.Key.Key_F2)
         if self.written:
             menu.addAction(tr("Show in source"), partial(self.asked.emit, "source"))
         menu.popup(self.mapToGlobal(QPoint(0, self.height())))

@@ -430,8 +430,7 @@ class NoteEditor(QWidget):
 
     def _highlight(self, buffer: NoteBuffer) -> None:
         if id(buffer) not in self._highlighters:
-            made = MarkdownHighlighter(buffer.document, self._theme, self._exists)
-            self._highlighters[id(buffer)] = made
+            self._highlighters[id(buffer)] = MarkdownHighlighter(buffer.document, self._theme, self._exists)
             key = id(buffer)
             buffer.destroyed.connect(lambda: self._highlighters.pop(key, None))
 
