@@ -191,15 +191,10 @@ class ShortcutsDialog(Dialog):
     def _build(self) -> None:
         name = label(self, tr("New shortcut"), wrap=False)
         name.setBuddy(self.field)
-        column(
-            self.search,
-            (self.view, 1),
-            row(name, (self.field, 1), self.set, self.add, self.none, self.reset),
-            row((self.said, 1), self.take),
-            row(self.reset_all, 1, button(self, tr("Close"), self.reject)),
-            of=self,
-            spacing=8,
-        )
+        typed = row(name, (self.field, 1), self.set, self.add, self.none, self.reset)
+        told = row((self.said, 1), self.take)
+        ends = row(self.reset_all, 1, button(self, tr("Close"), self.reject))
+        column(self.search, (self.view, 1), typed, told, ends, of=self, spacing=8)
 
     # ---- what can be done -------------------------------------------------------------------------------------------
 

@@ -120,16 +120,9 @@ def live_trace(live: LiveRun, index: VaultIndex, system: str, mode: str) -> Trac
     for place in sorted(named):
         entry = index.entries[place]
         refs[place] = EntryRef(place, entry.title, entry.vault, entry.filename, entry.priority, entry.tokens)
-    return Trace(
-        system,
-        mode,
-        RunOutcome.NOTHING_INJECTED,
-        Turn(live.generation.message, live.generation.swipe, 0),
-        refs,
-        len(index.entries),
-        tuple(records),
-        words=words_of(system),
-    )
+    turn = Turn(live.generation.message, live.generation.swipe, 0)
+    nothing, amount, words = RunOutcome.NOTHING_INJECTED, len(index.entries), words_of(system)
+    return Trace(system, mode, nothing, turn, refs, amount, tuple(records), words=words)
 
 
 REPORT_SECONDS: Final = 1 / 15

@@ -270,25 +270,14 @@ class LiveCaptureDialog(Dialog):
         self.state = named(label(self, kind="strong"), tr("State"))
         self.address, self.auxiliary = self._line(tr("Main address")), self._line(tr("Second address"))
         self._steps = column(spacing=6)
-        self.addresses = holding(
-            column(
-                row(self._name(tr("For the chat")), (self.address, 1), self._copy(self.address)),
-                row(self._name(tr("For AI search")), (self.auxiliary, 1), self._copy(self.auxiliary)),
-                label(self, tr("In SillyTavern"), "title"),
-                self._steps,
-                1,
-                margins=(0, 4, 6, 0),
-            )
-        )
-        return holding(
-            column(
-                label(self, intro, "muted"),
-                row(self._name(tr("Provider")), (self.provider, 1), self.switch, self.renew),
-                self.state,
-                (scrolled(self.addresses, tr("Addresses")), 1),
-                margins=(12, 10, 12, 8),
-            )
-        )
+        of_chat = row(self._name(tr("For the chat")), (self.address, 1), self._copy(self.address))
+        of_search = row(self._name(tr("For AI search")), (self.auxiliary, 1), self._copy(self.auxiliary))
+        there = label(self, tr("In SillyTavern"), "title")
+        self.addresses = holding(column(of_chat, of_search, there, self._steps, 1, margins=(0, 4, 6, 0)))
+        provider = row(self._name(tr("Provider")), (self.provider, 1), self.switch, self.renew)
+        below = scrolled(self.addresses, tr("Addresses"))
+        head = label(self, intro, "muted")
+        return holding(column(head, provider, self.state, (below, 1), margins=(12, 10, 12, 8)))
 
     def _captures_page(self) -> QWidget:
         self.model = RecordTable(self._columns(), key=lambda each: each.id, theme=self._theme, parent=self)
@@ -312,15 +301,9 @@ class LiveCaptureDialog(Dialog):
             label(self, tr("Keep"), wrap=False), self.days, label(self, tr("days, up to"), wrap=False), self.room,
             label(self, tr("MiB"), wrap=False), 1,
         )  # fmt: skip
-        return holding(
-            column(
-                (self.list, 1),
-                self.total,
-                row(self.compare, self.keep_answers, 1, self.go, self.open_button),
-                row(self.redact, self.delete, 1, keep),
-                margins=(12, 10, 12, 8),
-            )
-        )
+        look = row(self.compare, self.keep_answers, 1, self.go, self.open_button)
+        drop = row(self.redact, self.delete, 1, keep)
+        return holding(column((self.list, 1), self.total, look, drop, margins=(12, 10, 12, 8)))
 
     def _columns(self) -> tuple[Column, ...]:
         """What is told of a capture; once it is known which reply it made, that and its lore, not where it went."""

@@ -178,16 +178,10 @@ class ChatStateDialog(Dialog):
         self._jobs.start(title, lambda _report: plan_state(path, controls, known), done=self._show, failed=self._failed)
 
     def _show(self, plan: StatePlan) -> None:
-        rows = [
-            CheckRow(
-                each.key.key,
-                tr(each.key.title),
-                each.before,
-                each.after,
-                tr("It was changed in the file meanwhile.") if each.clashes else each.key.key,
-            )
-            for each in plan.changes
-        ]
+        rows = []
+        for each in plan.changes:
+            note = tr("It was changed in the file meanwhile.") if each.clashes else each.key.key
+            rows.append(CheckRow(each.key.key, tr(each.key.title), each.before, each.after, note))
         self.model.set_rows(rows)
         self.model.choose(each.key.key for each in plan.changes if not each.clashes)
         clashing = [tr(each.key.title) for each in plan.changes if each.clashes]

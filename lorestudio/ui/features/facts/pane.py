@@ -385,8 +385,7 @@ class MemoriesPane(WorkPane):
         """The rows of the part that is shown, or the field above them."""
         if self.pages.currentWidget() is self.empty:
             return self
-        page = self.tabs.currentWidget()
-        for widget in (getattr(page, "view", None), self.memories.bar.field):
+        for widget in (getattr(self.tabs.currentWidget(), "view", None), self.memories.bar.field):
             if isinstance(widget, QWidget) and widget.isVisible():
                 return widget
         return self.tabs.tabBar()

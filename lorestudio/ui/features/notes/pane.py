@@ -194,15 +194,10 @@ class EntryPane(Pane):
         self.finder = FindLine(theme, self._shown_text, self)
         rule = named(QFrame(self), "", kind="line")
         rule.setFixedHeight(1)
-        layout = tight(
-            column(row((self.heading, 1), self.dirty, self.save_button), self.chips, spacing=5, margins=(12, 8, 10, 4)),
-            self.bar,
-            row(self.tabs, 1, self.editor.toggle, margins=(4, 0, 8, 0)),
-            rule,
-            self.finder,
-            (self._views, 1),
-        )
-        self._shown_page = holding(layout)
+        named_row = row((self.heading, 1), self.dirty, self.save_button)
+        head = column(named_row, self.chips, spacing=5, margins=(12, 8, 10, 4))
+        views = row(self.tabs, 1, self.editor.toggle, margins=(4, 0, 8, 0))
+        self._shown_page = holding(tight(head, self.bar, views, rule, self.finder, (self._views, 1)))
         self.column.addWidget(self.or_empty("entry", self._shown_page), 1)
         self._check_timer = later(self, self._check)
         self._connect()

@@ -122,14 +122,8 @@ class SearchPane(Pane):
         tip = tr("Words, “phrases”, OR, -word, path:, file:, tag:, key:")
         self.search_field = self.field = SearchField(self, name, placeholder, lambda _text: self._delay.start(), tip)
         self.replacement = named(QLineEdit(self, placeholderText=tr("Replace by")), tr("Replace by"))
-        self.case, self.word, self.regex = (
-            tool(self, name, text=text, checkable=True)
-            for text, name in (
-                ("Aa", tr("Capital letters matter")),
-                ("ab|", tr("Whole words only")),
-                (".*", tr("Regular expression")),
-            )
-        )
+        ways = ("Aa", tr("Capital letters matter")), ("ab|", tr("Whole words only")), (".*", tr("Regular expression"))
+        self.case, self.word, self.regex = (tool(self, name, text=text, checkable=True) for text, name in ways)
         tip = tr("Replace what was found")
         more = tool(self, tr("Show the field for replacing"), tip=tip, checkable=True)
         self.more = iconed(self.theme, more, "pencil")
@@ -141,15 +135,10 @@ class SearchPane(Pane):
         self.stop.setIconSize(QSize(13, 13))
         self.state = label(self, kind="small", yields=True)
         self.tree = PlaceView(self.theme, self.model, tr("What was found"), self)
-        head = column(
-            self.field,
-            row(self.case, self.word, self.regex, 1, self.more, spacing=2),
-            row((self.replacement, 1), self.apply, spacing=6),
-            row((self.state, 1), self.stop, spacing=4),
-            spacing=4,
-            margins=(8, 8, 8, 5),
-        )
-        self.column.addLayout(head)
+        ways_row = row(self.case, self.word, self.regex, 1, self.more, spacing=2)
+        replacing = row((self.replacement, 1), self.apply, spacing=6)
+        told = row((self.state, 1), self.stop, spacing=4)
+        self.column.addLayout(column(self.field, ways_row, replacing, told, spacing=4, margins=(8, 8, 8, 5)))
         self.column.addWidget(self.or_empty("search", self.tree), 1)
 
     def _connect(self) -> None:
@@ -351,8 +340,7 @@ class SearchPane(Pane):
     def _say_nothing(self) -> None:
         self.stop.hide()
         self._say("")
-        project = self._session.project
-        if project is None:
+        if self._session.project is None:
             self.say_empty(tr("No vault"), tr("Open the folder with your notes to search them."))
         else:
             title = tr("Search all notes")

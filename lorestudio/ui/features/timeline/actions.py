@@ -234,8 +234,7 @@ class TimelineFeature(Feature):
     # ---- files ------------------------------------------------------------------------------------------------------
 
     def _ask_file(self, suffix: str, *, entries: bool) -> None:
-        content = self.timeline.content
-        if not content.columns:
+        if not self.timeline.content.columns:
             self.context.say(Notice(tr("There are no turns to save yet. Replay the chat first."), key="timeline"))
             return
         filters = tr("Tables (*.csv)") if suffix == ".csv" else tr("Pictures (*.png);;Drawings (*.svg)")

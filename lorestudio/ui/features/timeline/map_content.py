@@ -172,13 +172,6 @@ def make_content(
         generations = [each for each in generations if shown.part[0] <= each <= shown.part[1]] or generations
     places = tuple(columns[generation] for generation in generations)
     rows = grid.rows(shown.order, name, places, only_injected=shown.only_injected)
-    return MapContent(
-        grid,
-        rows,
-        tuple(generations),
-        places,
-        tuple(name(grid.entries[row])[1] for row in rows),
-        tuple(turns.get(generation) for generation in generations),
-        swiped,
-        last,
-    )
+    titles = tuple(name(grid.entries[row])[1] for row in rows)
+    drawn = tuple(turns.get(generation) for generation in generations)
+    return MapContent(grid, rows, tuple(generations), places, titles, drawn, swiped, last)

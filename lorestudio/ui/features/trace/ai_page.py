@@ -53,18 +53,10 @@ from lorestudio.ui.widgets.layouts import (
 )
 from lorestudio.ui.widgets.pane import FoldingRow
 
-_IN_PROFILE: Final = frozenset(
-    {
-        ErrorKind.AUTHENTICATION,
-        ErrorKind.QUOTA,
-        ErrorKind.NOT_FOUND,
-        ErrorKind.MODEL_UNKNOWN,
-        ErrorKind.INVALID_ANSWER,
-        ErrorKind.CONNECTION,
-        ErrorKind.TIMED_OUT,
-        ErrorKind.NO_KEY,
-    }
-)
+_IN_PROFILE: Final = frozenset({
+    ErrorKind.AUTHENTICATION, ErrorKind.QUOTA, ErrorKind.NOT_FOUND, ErrorKind.MODEL_UNKNOWN, ErrorKind.INVALID_ANSWER,
+    ErrorKind.CONNECTION, ErrorKind.TIMED_OUT, ErrorKind.NO_KEY,
+})  # fmt: skip
 """What is mended in the provider's profile."""
 
 

@@ -349,7 +349,8 @@ class TuningFeature(Feature):
             self._tell(lambda pane: pane.show_nothing(tr("Nothing to keep them in"), text))
             self._expect_nothing()
             return
-        if self._seen == (project, simulator):
+        seen = project, simulator
+        if self._seen == seen:
             return
         traces = TraceBook(simulator.traces if simulator is not None else {}).values()
         label = session.choice.title
@@ -358,13 +359,8 @@ class TuningFeature(Feature):
             expected = load(path)
             return expected, checked(project, expected.every, label, traces if expected.every else ())
 
-        self._newest.start(
-            tr("Checking what is expected"),
-            work,
-            done=lambda found: self._found((project, simulator), *found),
-            failed=lambda error: self._failed((project, simulator), error),
-            owner=self,
-        )
+        title, failed = tr("Checking what is expected"), partial(self._failed, seen)
+        self._newest.start(title, work, done=lambda found: self._found(seen, *found), failed=failed, owner=self)
 
     def _expect_nothing(self) -> None:
         self._expected = Expectations()
