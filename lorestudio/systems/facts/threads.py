@@ -138,7 +138,8 @@ def chat_name(chat: Chat, path: Path | None) -> str:
     if path is None:
         return "chat"
     place = real_path(path)
-    return f"{place.parent.name}/{place.stem}" if place.parent.name else place.stem
+    name = f"{place.parent.name}/{place.stem}" if place.parent.name else place.stem
+    return name.encode("utf-8", "backslashreplace").decode()  # bytes that are no text stay told apart
 
 
 def owner_of(settings: FactsSettings, chat: Chat, path: Path | None) -> str:

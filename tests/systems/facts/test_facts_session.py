@@ -207,6 +207,7 @@ def test_whose_memories_they_are():
     assert owner_of(FactsSettings(owner="character"), CHAT, None) == "character:Ottoline"
     assert chat_name(Chat(metadata={"integrity": "mark"}), None) == "mark"
     assert chat_name(Chat(), Path("/tales/Ottoline/evening.jsonl")) == "Ottoline/evening"
+    assert chat_name(Chat(), Path("/tales/Ottoline/\udcf6l.jsonl")) == "Ottoline/\\udcf6l"  # bytes that are no text
 
 
 def test_a_branch_has_memories_of_its_own():
