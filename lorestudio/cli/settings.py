@@ -28,7 +28,7 @@ from lorestudio.exchange.settings_files import (
     taken_over,
     unknown_keys,
 )
-from lorestudio.settings.declaration import Declaration, DeepLoreStage, Value, grouped, matching
+from lorestudio.settings.declaration import Declaration, DeepLoreStage, Value, matching, setting_groups
 from lorestudio.settings.deeplore import DeepLoreSettings, declarations, setting_value
 from lorestudio.settings.sections import SettingChange, differences, value_text
 from lorestudio.settings.store import SettingsProfile, SettingsProfiles
@@ -53,7 +53,7 @@ def declaration_json(declaration: Declaration, value: Value) -> dict[str, object
 def setting_table(found: Sequence[Declaration], settings: DeepLoreSettings) -> Table:
     """One row a setting, by section; an asterisk marks what differs from the default, which then stands below."""
     rows = table(fixed("setting"), *map(fold, ("value", "range", "stages")), caption="* not the default")
-    for group in grouped(found):
+    for group in setting_groups(found):
         rows.add_row(Text(group.title, style="bold"))
         for each in group.settings:
             value, shown = setting_value(settings, each), value_text(each, each.default)

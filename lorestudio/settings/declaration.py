@@ -228,7 +228,7 @@ def _said(declaration: Declaration) -> str:
     return "\n".join(parts).casefold()
 
 
-def grouped(
+def setting_groups(
     settings: Iterable[Declaration], by: Grouping = Grouping.SECTION, stages: Sequence[StageName] = ()
 ) -> tuple[SettingGroup, ...]:
     """The settings in groups without empty ones: sections as declared, `stages` in their order, then `NO_STAGE`."""

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from lorestudio.settings.contextwindow import ContextWindowSettings
-from lorestudio.settings.declaration import NO_STAGE, Grouping, Section, declared, grouped, matching
+from lorestudio.settings.declaration import NO_STAGE, Grouping, Section, declared, matching, setting_groups
 from lorestudio.settings.deeplore import DeepLoreSettings, declarations
 from lorestudio.settings.facts import FactsSettings
 from lorestudio.settings.hybrid import HybridSettings
@@ -17,9 +17,11 @@ def named(name: str):
 
 
 def test_every_setting_is_in_one_section_and_the_sections_are_as_declared() -> None:
-    groups = grouped(declarations())
+    groups = setting_groups(declarations())
     assert [group.title for group in groups][:3] == ["General", "Tags", "Index"]
-    assert grouped(declared(ContextWindowSettings))[0].title == "Context window", "not how a word list is counted"
+    assert setting_groups(declared(ContextWindowSettings))[0].title == "Context window", (
+        "not how a word list is counted"
+    )
     listed = [each.name for group in groups for each in group.settings]
     assert sorted(listed) == sorted(each.name for each in declarations())
 
@@ -29,7 +31,7 @@ def test_every_setting_is_in_one_section_and_the_sections_are_as_declared() -> N
     [DeepLoreSettings, ContextWindowSettings, FactsSettings, HybridSettings, RecapSettings, WorldInfoSettings],
 )
 def test_by_stage_a_setting_stands_under_each_stage_that_it_changes(section: type[Section]) -> None:
-    groups = {group.title: group for group in grouped(declared(section), Grouping.STAGE, section.stages)}
+    groups = {group.title: group for group in setting_groups(declared(section), Grouping.STAGE, section.stages)}
     for each in declared(section):
         under = {title for title, group in groups.items() if each in group.settings}
         assert under == (set(each.affects) or {NO_STAGE}), each.name

@@ -22,8 +22,8 @@ from lorestudio.settings.declaration import (
     Section,
     SettingGroup,
     Value,
-    grouped,
     matching,
+    setting_groups,
 )
 from lorestudio.settings.deeplore import same, setting_value
 from lorestudio.settings.sections import value_text
@@ -331,7 +331,7 @@ class SettingsTree(RecordTree[SettingRow]):
             found = [each for each in found if not each.advanced]
         if self._changed_only:
             found = [each for each in found if self.is_changed(each)]
-        self.groups = grouped(found, self._by, self._settings.stages)
+        self.groups = setting_groups(found, self._by, self._settings.stages)
         root = SettingRow()
         for group in self.groups:
             title = tr("No stage of a run") if group.title == NO_STAGE else sentence_case(tr(group.title))
