@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NoReturn
 
 from lorestudio.domain.javascript import LINE_END, LINE_START, WS, Json, is_finite_number, trim, trim_end
@@ -102,6 +102,11 @@ def number_in(value: Json) -> float | None:
 def texts_in(value: Json) -> tuple[str, ...]:
     """The texts in a list, none of what is no list."""
     return tuple(item for item in value if isinstance(item, str)) if isinstance(value, list | tuple) else ()
+
+
+def items_in(value: Json) -> Sequence[Json]:
+    """The items of a list, none of what is no list."""
+    return value if isinstance(value, list | tuple) else ()
 
 
 def mapping_in(value: Json) -> Mapping[str, Json]:

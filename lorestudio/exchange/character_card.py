@@ -16,6 +16,7 @@ from msgspec import field
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from lorestudio.domain.javascript import Json
+from lorestudio.domain.json_text import object_in
 from lorestudio.domain.records import Terse
 from lorestudio.exchange.containers import opened
 from lorestudio.exchange.json_file import parse_document, parse_text, read_file
@@ -217,8 +218,7 @@ class GroupChat(Terse, frozen=True):
         """What the group keeps for one of its chats, for chat files that hold none of their own."""
         if chat_name == self.fields.chat_id:
             return self.fields.chat_metadata
-        past = self.fields.past_metadata.get(chat_name)
-        return past if isinstance(past, Mapping) else {}
+        return object_in(self.fields.past_metadata, chat_name)
 
 
 def load_group(path: Path, cards: Path | None = None) -> GroupChat:

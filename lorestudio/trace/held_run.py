@@ -6,13 +6,13 @@ such as "would also be cut by the budget: needs 158 more tokens".
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from enum import StrEnum
 from typing import Final
 
 from msgspec import Struct
 
 from lorestudio.domain.javascript import Json
+from lorestudio.domain.json_text import object_in
 from lorestudio.trace.ai_selection import selection_of
 from lorestudio.trace.explain import known_details
 from lorestudio.trace.journey import CellState, Journeys
@@ -72,8 +72,7 @@ _NOT_ASKED: Final = "would have to be chosen by the AI first, which was not offe
 
 def would_also(held: Trace) -> WouldAlso:
     """What a run that held an entry in says of it. Raises ValueError for any other run."""
-    facts = held.facts.get(HELD)
-    known = facts if isinstance(facts, Mapping) else {}
+    known = object_in(held.facts, HELD)
     entry, stopped_by, not_asked = known.get("entry"), str(known.get("stopped_by")), _names(known.get("not_asked"))
     if entry is None or not isinstance(entry, int):
         raise ValueError("This run held no entry in.")

@@ -15,6 +15,7 @@ from msgspec import Struct
 
 from lorestudio.domain.chat import Message
 from lorestudio.domain.javascript import Json, code_units, length, to_number, trim
+from lorestudio.domain.json_text import mapping_in, text_in
 from lorestudio.domain.records import replace
 from lorestudio.domain.state import NOTEPAD_LIMIT
 
@@ -29,8 +30,7 @@ MESSAGE_KEY: Final = "deeplore_ai_notes"
 
 def notes_of(message: Message) -> str:
     """The notes that the active swipe of a message contributed, empty where there are none."""
-    notes = _extra_at(message, message.swipe).get(MESSAGE_KEY)
-    return notes if isinstance(notes, str) else ""
+    return text_in(_extra_at(message, message.swipe).get(MESSAGE_KEY))
 
 
 def with_notes(message: Message, text: str, notes: str) -> Message:
@@ -59,8 +59,7 @@ def _extra_at(message: Message, swipe: int) -> Mapping[str, Json]:
         return message.extra
     infos = message.raw.get("swipe_info")
     info = infos[swipe] if isinstance(infos, list | tuple) and 0 <= swipe < len(infos) else None
-    extra = info.get("extra") if isinstance(info, Mapping) else None
-    return extra if isinstance(extra, Mapping) else {}
+    return mapping_in(info.get("extra") if isinstance(info, Mapping) else None)
 
 
 def _rewritten(message: Message, swipe: int, text: str, extra: Mapping[str, Json]) -> Message:

@@ -16,7 +16,7 @@ from typing import Final, TypeAlias
 from msgspec import Struct
 
 from lorestudio.domain.javascript import Json, to_string
-from lorestudio.domain.json_text import stringified
+from lorestudio.domain.json_text import mapping_in, object_in, stringified
 from lorestudio.exchange.json_file import same_value
 from lorestudio.exchange.lorebooks.entry import DEFAULT_ORDER, NEW_ENTRY
 
@@ -272,19 +272,19 @@ def title_of(entry: Raw) -> str:
 
 def kept_in(entry: Raw, name: str) -> Raw:
     """What an entry keeps for the form of that name."""
-    return mapping(mapping(mapping(entry.get("extensions")).get(HOME)).get(name))
+    return object_in(object_in(entry, "extensions").get(HOME), name)
 
 
 def without_kept(extensions: Json, name: str) -> dict[str, Json]:
     """An entry's extensions but for what is kept for that form."""
-    others = dict(mapping(extensions))
-    kept = {form: value for form, value in mapping(others.pop(HOME, None)).items() if form != name}
+    others = dict(mapping_in(extensions))
+    kept = {form: value for form, value in mapping_in(others.pop(HOME, None)).items() if form != name}
     return others | ({HOME: kept} if kept else {})
 
 
 def _keeping(extensions: Json, name: str, kept: Json) -> dict[str, Json]:
-    own = mapping(extensions)
-    return {**own, HOME: {**mapping(own.get(HOME)), name: kept}}
+    own = mapping_in(extensions)
+    return {**own, HOME: {**object_in(own, HOME), name: kept}}
 
 
 def _without_home(entry: Raw) -> Raw:
@@ -318,7 +318,7 @@ def _restored(
     What neither can say as it is meant was touched: `made` comes nearest.
     """
     now = _flat(made, nested)
-    fields = _flat(mapping(kept.get("fields")), nested)
+    fields = _flat(object_in(kept, "fields"), nested)
     without = _paths(kept.get("without"))
     was = {path: value for path, value in {**now, **fields}.items() if path not in without}
     said = there(made)
@@ -388,7 +388,7 @@ def _unflat(fields: Mapping[Path, Json]) -> dict[str, Json]:
 
 
 def _fields_of(kept: Raw) -> Iterable[tuple[str, Json]]:
-    yield from mapping(kept.get("fields")).items()
+    yield from object_in(kept, "fields").items()
     yield from ((path[0], None) for path in _paths(kept.get("without")))
 
 
@@ -398,7 +398,7 @@ def _fields_of(kept: Raw) -> Iterable[tuple[str, Json]]:
 def _fates_there(form: EntryForm, raw: Raw, kept: Raw) -> Iterable[FieldFate]:
     links = {link.theirs: link for link in form.links}
     fields = _flat(raw, form.nested)
-    beside = _flat(mapping(kept.get("fields")), form.nested)
+    beside = _flat(object_in(kept, "fields"), form.nested)
     for path in _telling(form, fields):
         name = ".".join(path)
         link = links.get(name)
@@ -418,7 +418,7 @@ def only_carried(form: EntryForm, entry: Raw) -> Iterator[str]:
     if not kept:
         return
     links = {link.theirs: link.ours for link in form.links}
-    fields = _flat(mapping(kept.get("fields")), form.nested)
+    fields = _flat(object_in(kept, "fields"), form.nested)
     whole = _flat(form.back(entry), form.nested) | fields
     for path in _telling(form, fields):
         ours = links.get(".".join(path))
@@ -443,7 +443,7 @@ def _tells(form: EntryForm, fields: Mapping[Path, Json], path: Path, ours: str) 
 
 def _fates_back(form: EntryForm, entry: Raw, read: Raw, carried: frozenset[str]) -> Iterable[FieldFate]:
     if form.cannot:
-        for name in mapping(entry.get("extensions")):
+        for name in object_in(entry, "extensions"):
             if name != HOME:
                 yield FieldFate(f"extensions.{name}", Fidelity.LOST, form.cannot)
     links = {link.ours: link for link in form.links}
@@ -495,16 +495,6 @@ def _is_nothing(value: Json) -> bool:
 
 
 # ---- values from outside --------------------------------------------------------------------------------------------
-
-
-def mapping(value: Json) -> Raw:
-    """The object that a value is, else an empty one."""
-    return value if isinstance(value, Mapping) else {}
-
-
-def text(value: Json) -> str:
-    """The text that a value is, else ""."""
-    return value if isinstance(value, str) else ""
 
 
 def texts(value: Json) -> list[str]:

@@ -13,6 +13,7 @@ from typing import Final
 from msgspec import Struct
 
 from lorestudio.domain.javascript import Json, to_string
+from lorestudio.domain.json_text import mapping_in, text_in
 from lorestudio.domain.records import Terse, replace
 from lorestudio.exchange.json_file import changed_text, same_value
 from lorestudio.exchange.lorebooks.crossing import (
@@ -23,9 +24,7 @@ from lorestudio.exchange.lorebooks.crossing import (
     effective,
     from_world_info,
     into_world_info,
-    mapping,
     number,
-    text,
     title_of,
     told_once,
 )
@@ -182,7 +181,7 @@ def write_book(
 
 def _too_long(form: EntryForm | None, title: str, entries: Sequence[Raw]) -> Iterator[str]:
     most = form.longest if form is not None else 0
-    amount = sum(len(text(entry.get("content"))) > most for entry in entries) if most else 0
+    amount = sum(len(text_in(entry.get("content"))) > most for entry in entries) if most else 0
     if amount:
         told = "1 entry has" if amount == 1 else f"{amount} entries have"
         yield f"{told} more than {most:,} characters, which {title} may refuse."
@@ -286,7 +285,7 @@ def _any_title(raw: Raw) -> str:
 
 def _at(document: Json, path: Sequence[str]) -> Json:
     for name in path:
-        document = mapping(document).get(name)
+        document = mapping_in(document).get(name)
     return document
 
 
@@ -294,7 +293,7 @@ def _with(document: Json, path: Sequence[str], value: Json, around: Callable[[Ra
     """The document with another value at a path; `around` is given the object that has it, before and after."""
     if not path:
         return value
-    outer = mapping(document)
+    outer = mapping_in(document)
     inner = value if len(path) == 1 else _with(outer.get(path[0]), path[1:], value, around)
     made = {**outer, path[0]: inner}
     return around(outer, made) if len(path) == 1 else made

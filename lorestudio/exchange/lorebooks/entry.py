@@ -17,7 +17,7 @@ from typing import Final, TypeVar
 from msgspec import Struct
 
 from lorestudio.domain.javascript import WS, Json, to_number, to_string, truthy
-from lorestudio.domain.json_text import stringified, text_in, texts_in
+from lorestudio.domain.json_text import object_in, stringified, text_in, texts_in
 from lorestudio.domain.records import replace
 from lorestudio.domain.texts import text_digest
 from lorestudio.exchange.json_file import same_value
@@ -208,8 +208,7 @@ _Other = TypeVar("_Other")
 def native_entry(raw: Mapping[str, Json], name: str) -> BookEntry:
     """The entry as the scan takes it, which fills in no default. `name` is its uid where it has none of its own."""
     decorators, content = split_decorators(text_in(raw.get("content")))
-    chars = raw.get("characterFilter")
-    chars = chars if isinstance(chars, Mapping) else {}
+    chars = object_in(raw, "characterFilter")
     uid = to_string(raw.get("uid", name))
     return BookEntry(
         uid=uid,

@@ -16,11 +16,11 @@ from typing import Final
 from msgspec import Struct
 
 from lorestudio.domain.javascript import Json, to_string
-from lorestudio.domain.json_text import parse_json
+from lorestudio.domain.json_text import mapping_in, object_in, parse_json, text_in
 from lorestudio.domain.records import replace
 from lorestudio.exchange.containers import CARD_MEMBER, SIGNATURE, OpenedContainer, archive, is_archive, opened
 from lorestudio.exchange.json_file import changed_text, parse_text, read_file
-from lorestudio.exchange.lorebooks.crossing import EntryForm, Fidelity, FieldFate, Raw, mapping, only_carried, text
+from lorestudio.exchange.lorebooks.crossing import EntryForm, Fidelity, FieldFate, Raw, only_carried
 from lorestudio.exchange.lorebooks.documents import Found, Lore, Written, read_book, write_book
 from lorestudio.exchange.lorebooks.kinds import agnaistic, aidungeon, card_book, kobold, markdown, novelai, risu
 from lorestudio.exchange.lorebooks.kinds.table import HEADER, form_of, looks_like_table, read_table, write_table
@@ -54,10 +54,10 @@ class LoreFormat(Struct, frozen=True):
 
 
 def _in_lorebook_v3(document: Json) -> Found | None:
-    data = mapping(mapping(document).get("data"))
-    if mapping(document).get("spec") != "lorebook_v3":
+    data = object_in(document, "data")
+    if mapping_in(document).get("spec") != "lorebook_v3":
         return None
-    return Found(("data", "entries"), card_book.FORM, text(data.get("name")))
+    return Found(("data", "entries"), card_book.FORM, text_in(data.get("name")))
 
 
 _CARDS: Final = frozenset({"chara_card_v2", "chara_card_v3"})
@@ -65,17 +65,17 @@ _FIRST_CARDS: Final = frozenset({"first_mes", "char_persona", "mes_example"})
 
 
 def _in_card(document: Json) -> Found | None:
-    card = mapping(document)
-    data = mapping(card.get("data"))
+    card = mapping_in(document)
+    data = object_in(card, "data")
     path: tuple[str, ...] = ("data", "character_book", "entries")
     inner = data
-    if text(card.get("spec")) not in _CARDS and not {"first_mes", "character_book"} & data.keys():
+    if text_in(card.get("spec")) not in _CARDS and not {"first_mes", "character_book"} & data.keys():
         path, inner = path[1:], card
         if "entries" in card or not (_FIRST_CARDS | {"character_book"}) & card.keys():
             return None
-    named = text(mapping(inner.get("character_book")).get("name"))
-    remarks = _book_settings(mapping(inner.get("character_book")))
-    found = Found(path, card_book.FORM, named or f"{text(inner.get('name'))}'s Lorebook", remarks=remarks)
+    named = text_in(object_in(inner, "character_book").get("name"))
+    remarks = _book_settings(object_in(inner, "character_book"))
+    found = Found(path, card_book.FORM, named or f"{text_in(inner.get('name'))}'s Lorebook", remarks=remarks)
     return found if inner.get("character_book") is not None else replace(found, around=_new_book)
 
 
@@ -91,19 +91,19 @@ def _new_book(_before: Raw, after: Raw) -> Raw:
 
 
 def _in_risu(document: Json) -> Found | None:
-    data = mapping(document).get("data")
-    if mapping(document).get("type") != "risu" or not isinstance(data, list | tuple):
+    data = mapping_in(document).get("data")
+    if mapping_in(document).get("type") != "risu" or not isinstance(data, list | tuple):
         return None
     return Found(("data",), risu.FORM, is_lore=risu.is_lore, folder=partial(risu.folder_of, risu.folder_names(data)))
 
 
 def _in_risu_module(document: Json) -> Found | None:
-    module = mapping(document)
+    module = mapping_in(document)
     listed = module.get("lorebook")
     if module.get("type") != "risuModule" or not isinstance(listed, list | tuple):
         return None
     folder = partial(risu.folder_of, risu.folder_names(listed))
-    return Found(("lorebook",), risu.FORM, text(module.get("name")), is_lore=risu.is_lore, folder=folder)
+    return Found(("lorebook",), risu.FORM, text_in(module.get("name")), is_lore=risu.is_lore, folder=folder)
 
 
 _NOVELAI: Final[Mapping[str, tuple[str, ...]]] = {
@@ -115,16 +115,16 @@ _NOVELAI: Final[Mapping[str, tuple[str, ...]]] = {
 
 
 def _in_novelai(document: Json) -> Found | None:
-    path: tuple[str, ...] | None = next((path for name, path in _NOVELAI.items() if name in mapping(document)), None)
+    path: tuple[str, ...] | None = next((path for name, path in _NOVELAI.items() if name in mapping_in(document)), None)
     if path is None:
         return None
-    book = mapping(document)
+    book = mapping_in(document)
     for name in path:
-        book = mapping(book.get(name))
+        book = object_in(book, name)
     named = (
         ""
         if not path
-        else text(mapping(document).get("title")) or text(mapping(mapping(document).get("metadata")).get("title"))
+        else text_in(mapping_in(document).get("title")) or text_in(object_in(document, "metadata").get("title"))
     )
     remarks = ("Memory and author's note of the story are no entries; they stay in the file.",) if path else ()
     form, folder = novelai.form_of(book), partial(novelai.folder_of, book)
@@ -132,15 +132,15 @@ def _in_novelai(document: Json) -> Found | None:
 
 
 def _in_agnaistic(document: Json) -> Found | None:
-    book = mapping(document)
+    book = mapping_in(document)
     if book.get("kind") != "memory":
         return None
-    return Found(("entries",), agnaistic.FORM, text(book.get("name")))
+    return Found(("entries",), agnaistic.FORM, text_in(book.get("name")))
 
 
 def _in_united(document: Json) -> Found | None:
-    whole = mapping(document)
-    in_story = isinstance(mapping(whole.get("worldinfo_v2")).get("entries"), Mapping)
+    whole = mapping_in(document)
+    in_story = isinstance(object_in(whole, "worldinfo_v2").get("entries"), Mapping)
     if not in_story and not {"entries", "folders"} <= whole.keys():
         return None
     path = ("worldinfo_v2", "entries") if in_story else ("entries",)
@@ -148,7 +148,7 @@ def _in_united(document: Json) -> Found | None:
 
 
 def _united_folder(raw: Raw) -> str:
-    folder = text(raw.get("folder"))
+    folder = text_in(raw.get("folder"))
     return "" if folder == "root" else folder
 
 
@@ -167,7 +167,7 @@ def _in_kobold(document: Json) -> Found | None:
 
 
 def _kobold_folder(raw: Raw) -> str:
-    return text(raw.get("wigroup"))
+    return text_in(raw.get("wigroup"))
 
 
 _CARD_LISTS: Final = ("storyCards", "story_cards", "cards", "worldInfo", "worldInfos")
@@ -182,20 +182,22 @@ def _in_aidungeon(document: Json) -> Found | None:
     first = _first(listed)
     if not ("keys" in first and {"value", "entry"} & first.keys()) and not (path[:1] and path[0] and listed == []):
         return None
-    return Found(path, aidungeon.CARDS, text(mapping(document).get("title")), folder=lambda raw: text(raw.get("type")))
+    return Found(
+        path, aidungeon.CARDS, text_in(mapping_in(document).get("title")), folder=lambda raw: text_in(raw.get("type"))
+    )
 
 
 def _first(listed: Json) -> Raw:
-    return mapping(listed[0]) if isinstance(listed, list | tuple) and listed else {}
+    return mapping_in(listed[0]) if isinstance(listed, list | tuple) and listed else {}
 
 
 def _in_character_book(document: Json) -> Found | None:
     """A card's book without its card."""
-    book = mapping(document)
+    book = mapping_in(document)
     first = _first(book.get("entries"))
     if "keys" not in first or {"key", "uid"} & first.keys():
         return None
-    return Found(("entries",), card_book.FORM, text(book.get("name")), remarks=_book_settings(book))
+    return Found(("entries",), card_book.FORM, text_in(book.get("name")), remarks=_book_settings(book))
 
 
 _OF_A_REPORT: Final = frozenset({"from", "to", "counts"})
@@ -419,7 +421,7 @@ def _not_too_deep(source: Path | str) -> Iterator[None]:
 
 def _has_book(document: Json, found: Found) -> bool:
     for name in found.path[:-1]:
-        document = mapping(document).get(name)
+        document = mapping_in(document).get(name)
     return isinstance(document, Mapping)
 
 
@@ -429,7 +431,7 @@ CHAT_FIELDS: Final = frozenset({"mes", "user_name", "chat_metadata"})
 
 def _first_line(content: str) -> Raw:
     try:
-        return mapping(parse_json(content.partition("\n")[0]))
+        return mapping_in(parse_json(content.partition("\n")[0]))
     except ValueError:
         return {}
 
@@ -486,9 +488,9 @@ def _look(data: bytes, path: Path) -> Looked | None:
     known = kind_of(document)
     if known is not None:
         return *known, inside, document
-    if CHAT_FIELDS & mapping(document).keys():
+    if CHAT_FIELDS & mapping_in(document).keys():
         raise WrongFileError(path, _A_CHAT, Belongs.CHAT)
-    if "power_user" in mapping(document):
+    if "power_user" in mapping_in(document):
         raise WrongFileError(path, SETTINGS, Belongs.SETTINGS)
     told = ", ".join(dict.fromkeys(each.title for each in FORMATS))
     raise InputError(path, f"this is no lore that is known here. Give a file of one of these: {told}.")

@@ -19,7 +19,7 @@ from pydantic.alias_generators import to_camel, to_snake
 
 from lorestudio.domain.entry import ANY_REFINE, EMPTY, MAX_DEPTH, Entry, Position, Role
 from lorestudio.domain.javascript import Json, number, to_number, to_string, trim, truthy
-from lorestudio.domain.json_text import number_in, spell, stringified, texts_in
+from lorestudio.domain.json_text import number_in, object_in, spell, stringified, texts_in
 from lorestudio.domain.records import replace
 from lorestudio.exchange.lorebooks.crossing import EntryFate, Fidelity, FieldFate
 from lorestudio.exchange.lorebooks.entry import LOGICS, NEW_ENTRY, OWN, BookPlace, Logic, choice
@@ -377,10 +377,8 @@ def entry_of(
     raw |= {name: value for name, value in extra.items() if name not in changed} if isinstance(extra, Mapping) else {}
     carried = _carried(values, raw, rules)
     if carried:
-        own = raw.get("extensions")
-        own = own if isinstance(own, Mapping) else {}
-        kept = own.get(OWN)
-        raw["extensions"] = {**own, OWN: {**(kept if isinstance(kept, Mapping) else {}), _DEEPLORE: carried}}
+        own = object_in(raw, "extensions")
+        raw["extensions"] = {**own, OWN: {**object_in(own, OWN), _DEEPLORE: carried}}
     settled, gone = _settled(text, values, changed, stale)
     is_cleaned = trim(content) != trim(own_text(body))
     fates = (*_fates_out(values, entry, raw, carried, cleaned=is_cleaned), *gone)

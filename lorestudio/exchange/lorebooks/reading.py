@@ -23,6 +23,7 @@ from pydantic.alias_generators import to_camel
 from lorestudio.domain.entry import Entry, LeftOutNote, NoteProblem
 from lorestudio.domain.file_names import free_name, note_name
 from lorestudio.domain.javascript import Json, key_order, to_string, trim, truthy
+from lorestudio.domain.json_text import mapping_in, object_in
 from lorestudio.domain.records import grouped, replace
 from lorestudio.domain.tokens import TokenCounter
 from lorestudio.exchange.character_card import CharacterCard, parse_card
@@ -233,8 +234,7 @@ _CARD: Final = frozenset({
 
 def of_card(raw: Raw, name: str) -> dict[str, Json]:
     """A card's entry as a native one. What SillyTavern does not take over keeps its own name."""
-    own = raw.get("extensions")
-    own = own if isinstance(own, Mapping) else {}
+    own = object_in(raw, "extensions")
     native: dict[str, Json] = {
         **NEW_ENTRY,
         "uid": raw.get("id", name),
@@ -308,8 +308,7 @@ def of_risu(raw: Raw, name: str) -> dict[str, Json]:
 def of_novelai(raw: Raw, name: str) -> dict[str, Json]:
     """An entry of a NovelAI lorebook."""
     native = _taken_over(raw, name, _NOVELAI)
-    config = native.pop("contextConfig", None)
-    config = config if isinstance(config, Mapping) else {}
+    config = mapping_in(native.pop("contextConfig", None))
     native["order"] = config.get("budgetPriority", 0)
     return native | {f"contextConfig.{field}": value for field, value in config.items() if field != "budgetPriority"}
 

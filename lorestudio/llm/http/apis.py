@@ -17,6 +17,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from lorestudio.domain.javascript import Json
+from lorestudio.domain.json_text import text_in
 from lorestudio.domain.records import replace
 from lorestudio.llm.http.dialect import Dialect, Habits, StreamPiece, read_usage
 from lorestudio.llm.messages import ChatRequest
@@ -180,8 +181,7 @@ class OpenAiCompatible(Dialect):
             delta = choice.get("delta")
             content = delta.get("content") or delta.get("refusal") if isinstance(delta, Mapping) else choice.get("text")
             text = content if isinstance(content, str) else ""
-            reason = choice.get("finish_reason")
-            finish = reason if isinstance(reason, str) else ""
+            finish = text_in(choice.get("finish_reason"))
         if not isinstance(event.get("usage"), Mapping):
             return StreamPiece(text, finish=finish)
         usage = read_usage(event)

@@ -23,7 +23,7 @@ import brotli
 from msgspec import Struct
 
 from lorestudio.domain.javascript import Json
-from lorestudio.domain.json_text import parse_json, spell
+from lorestudio.domain.json_text import items_in, parse_json, spell, text_in
 from lorestudio.domain.records import Terse, grouped
 from lorestudio.llm.redaction import MASK, hide_known, redact
 
@@ -216,8 +216,7 @@ def read_prompt(body: str) -> SentPrompt:
     messages = tuple(_messages(item))
     if not messages:
         raise ValueError("there is neither a conversation nor a prompt in it")
-    model = item.get("model")
-    return SentPrompt(messages, model if isinstance(model, str) else "", _schema(item), tuple(_tools(item)))
+    return SentPrompt(messages, text_in(item.get("model")), _schema(item), tuple(_tools(item)))
 
 
 def _messages(item: Mapping[str, Json]) -> Iterator[SentMessage]:
@@ -227,8 +226,8 @@ def _messages(item: Mapping[str, Json]) -> Iterator[SentMessage]:
             yield SentMessage("system", text)
     instruction = item.get("systemInstruction", item.get("system_instruction"))
     if isinstance(instruction, Mapping):
-        yield from (SentMessage("system", _text(part)) for part in _list(instruction.get("parts")))
-    for each in _list(item.get("messages", item.get("contents"))):
+        yield from (SentMessage("system", _text(part)) for part in items_in(instruction.get("parts")))
+    for each in items_in(item.get("messages", item.get("contents"))):
         message = _object(each)
         role = message.get("role")
         content = message.get("content", message.get("parts"))
@@ -264,12 +263,11 @@ def _schema(item: Mapping[str, Json]) -> str:
     """The name of the schema that the answer has; Anthropic's models get it as a tool that must be called."""
     wanted, tool = item.get("response_format"), item.get("tool_choice")
     schema = wanted.get("json_schema") if isinstance(wanted, Mapping) else tool
-    name = schema.get("name") if isinstance(schema, Mapping) else None
-    return name if isinstance(name, str) else ""
+    return text_in(schema.get("name") if isinstance(schema, Mapping) else None)
 
 
 def _tools(item: Mapping[str, Json]) -> Iterator[str]:
-    for each in _list(item.get("tools")):
+    for each in items_in(item.get("tools")):
         tool = each.get("function", each) if isinstance(each, Mapping) else None
         name = tool.get("name") if isinstance(tool, Mapping) else None
         if isinstance(name, str):
@@ -307,7 +305,7 @@ def _events(text: str) -> Iterator[Json]:
 
 def _pieces(event: Mapping[str, Json]) -> Iterator[tuple[int, str]]:
     """What an event or a whole answer adds to which choice."""
-    choices = _list(event.get("choices")) or _list(event.get("candidates"))
+    choices = items_in(event.get("choices")) or items_in(event.get("candidates"))
     for place, each in enumerate(choices):
         choice = each if isinstance(each, Mapping) else {}
         index = choice.get("index")
@@ -323,9 +321,9 @@ def _pieces(event: Mapping[str, Json]) -> Iterator[tuple[int, str]]:
     if isinstance(written, str):
         yield 0, written
     elif isinstance(event.get("results"), list):
-        yield 0, "".join(map(_text, _list(event["results"])))
+        yield 0, "".join(map(_text, items_in(event["results"])))
     elif isinstance(event.get("content"), list):
-        yield 0, "".join(map(_text, _list(event["content"])))
+        yield 0, "".join(map(_text, items_in(event["content"])))
     else:
         found = next((event[name] for name in ("content", "token", "response") if isinstance(event.get(name), str)), "")
         if isinstance(found, str) and found:
@@ -336,7 +334,3 @@ def _object(value: Json) -> Mapping[str, Json]:
     if isinstance(value, Mapping):
         return value
     raise ValueError("it is no object")
-
-
-def _list(value: Json) -> Sequence[Json]:
-    return value if isinstance(value, list) else []

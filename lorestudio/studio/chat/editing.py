@@ -16,6 +16,7 @@ from msgspec import Struct
 
 from lorestudio.domain.chat import Chat, Message
 from lorestudio.domain.javascript import Json
+from lorestudio.domain.json_text import items_in, mapping_in, object_in
 from lorestudio.domain.records import replace
 from lorestudio.domain.state import ChatControls
 from lorestudio.exchange.chats import notepad
@@ -153,8 +154,7 @@ def branch(chat: Chat, place: int, main_chat: str, now: datetime) -> ChatBranch:
     message = _message(chat, place)
     name = f"Branch #{place} - {file_date(now)}"
     extra = dict(message.extra)
-    known = extra.get("branches")
-    extra["branches"] = [*(known if isinstance(known, list) else []), name]
+    extra["branches"] = [*items_in(extra.get("branches")), name]
     original = chat.with_message(place, synced(replace(message, extra=extra)))
     metadata = {**chat.metadata, "main_chat": main_chat}
     header = {**chat.header, METADATA: metadata} if chat.header else chat.header
@@ -207,10 +207,8 @@ def _infos(message: Message, record: Mapping[str, Json]) -> list[Json]:
 
 def _at(message: Message, swipe: int, swipes: tuple[str, ...], infos: list[Json]) -> Message:
     """The message with these swipes, one of them active."""
-    info = infos[swipe]
-    info = info if isinstance(info, Mapping) else {}
-    extra = info.get("extra")
-    noted: Mapping[str, Json] = extra if isinstance(extra, Mapping) else {}
+    info = mapping_in(infos[swipe])
+    noted: Mapping[str, Json] = object_in(info, "extra")
     record = dict(message_record(message))
     for name in _OF_SWIPE:
         if name in info:

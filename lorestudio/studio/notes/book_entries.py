@@ -14,7 +14,7 @@ from typing import Final
 
 from lorestudio.domain.entry import Entry, LeftOutNote, NoteProblem
 from lorestudio.domain.javascript import Json, to_string
-from lorestudio.domain.json_text import parse_json
+from lorestudio.domain.json_text import items_in, parse_json
 from lorestudio.domain.records import Terse, replace
 from lorestudio.domain.texts import text_digest
 from lorestudio.exchange.containers import RISU_MODULE
@@ -143,7 +143,7 @@ class _BookText(Terse, frozen=True):
             kept = {key: places.get(key, raw) for key, raw in inner.items() if places.get(key, raw) is not None}
             wanted = {**kept, **new}
         else:
-            listed = (places.get(place, raw) for place, raw in enumerate(_items(inner)))
+            listed = (places.get(place, raw) for place, raw in enumerate(items_in(inner)))
             wanted = [*(raw for raw in listed if raw is not None), *new.values()]
         if isinstance(self.document, Mapping):
             wanted = {**self.document, "entries": wanted}
@@ -191,10 +191,6 @@ def _says_same(name: str, wanted: Mapping[str, Json], found: Mapping[str, Json])
     return name == "uid" or alike(name, effective(wanted, name), effective(found, name))
 
 
-def _items(entries: Json) -> Sequence[Json]:
-    return entries if isinstance(entries, list | tuple) else ()
-
-
 def _read(path: Path) -> _BookText:
     """The file. Raises VaultError where it cannot be read, or its entries cannot be changed in it."""
     data = read_bytes(path)
@@ -206,7 +202,7 @@ def _read(path: Path) -> _BookText:
         return _read_other(path, data)
     inner = document.get("entries") if isinstance(document, Mapping) else document
     pairs: Iterable[tuple[str | int, Json]]
-    pairs = inner.items() if isinstance(inner, Mapping) else enumerate(_items(inner))
+    pairs = inner.items() if isinstance(inner, Mapping) else enumerate(items_in(inner))
     found: dict[str, list[tuple[str | int, Mapping[str, Json]]]] = {}
     for key, raw in pairs:
         if not isinstance(raw, Mapping) or "key" not in raw:

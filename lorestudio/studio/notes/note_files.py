@@ -16,7 +16,7 @@ from msgspec import Struct
 from lorestudio.domain.entry import Entry
 from lorestudio.domain.file_names import same_name
 from lorestudio.domain.javascript import Json, fold
-from lorestudio.domain.json_text import parse_json
+from lorestudio.domain.json_text import items_in, parse_json
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.files import read_whole
 from lorestudio.studio.notes.changes.change_set import ChangeSet, NoteFileChange
@@ -110,8 +110,7 @@ def usual_template(found: Sequence[Template], notes: Sequence[Entry]) -> int:
     """The place of the template whose name or tags most of these notes have among their tags, else 0."""
 
     def users(template: Template) -> int:
-        tags = _values(template.text).get("tags")
-        kinds = {fold(template.name), *(fold(str(tag)) for tag in (tags if isinstance(tags, list) else ()))}
+        kinds = {fold(template.name), *(fold(str(tag)) for tag in items_in(_values(template.text).get("tags")))}
         return sum(not kinds.isdisjoint(map(fold, note.tags)) for note in notes)
 
     return max(range(len(found)), key=lambda place: users(found[place]), default=0)

@@ -14,7 +14,7 @@ from typing import Final
 from msgspec import Struct
 
 from lorestudio.domain.javascript import Json
-from lorestudio.domain.json_text import object_in, parse_json
+from lorestudio.domain.json_text import items_in, mapping_in, object_in, parse_json
 from lorestudio.domain.records import Terse, replace
 from lorestudio.domain.texts import reading_order
 from lorestudio.exchange.character_card import CARDS, load_card, load_group
@@ -180,8 +180,7 @@ def _personas(host: Mapping[str, Json]) -> tuple[FoundPersona, ...]:
     found = []
     for avatar, name in object_in(user, "personas").items():
         said = object_in(object_in(user, "persona_descriptions"), avatar)
-        owners = said.get("connections")
-        ids = (object_in({"one": each}, "one").get("id") for each in (owners if isinstance(owners, list) else ()))
+        ids = (mapping_in(each).get("id") for each in items_in(said.get("connections")))
         text, book = (str(said.get(key) or "") for key in ("description", "lorebook"))
         found.append(FoundPersona(avatar, str(name), text, book, frozenset(map(str, ids))))
     return tuple(found)

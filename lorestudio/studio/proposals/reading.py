@@ -9,7 +9,7 @@ from typing import Final
 from msgspec import Struct
 
 from lorestudio.domain.javascript import Json, fold, head, length, trim
-from lorestudio.domain.json_text import text_in, values_in
+from lorestudio.domain.json_text import items_in, text_in, values_in
 from lorestudio.domain.records import Terse
 from lorestudio.llm.messages import ChatReply
 from lorestudio.studio.proposals.model import ProposalRemark
@@ -189,8 +189,7 @@ def _spoken(reply: ChatReply) -> str:
 
 def _summary_in(value: Json) -> str:
     if isinstance(value, Mapping):
-        found = value.get("summary")
-        return found if isinstance(found, str) else ""
+        return text_in(value.get("summary"))
     if isinstance(value, list) and len(value) == 1:
         return value[0] if isinstance(value[0], str) else _summary_in(value[0])
     return ""
@@ -228,8 +227,7 @@ def _draft_of(draft: Mapping[str, Json], several: int) -> ReadDraft:
         )
     if not content:
         return ReadDraft(problem="The draft has a title and no text. Ask again, or write the note yourself.")
-    items = draft.get("keys")
-    keys, remarks = clean_keys(items if isinstance(items, list) else [], FEWEST_DRAFT_KEYS)
+    keys, remarks = clean_keys(items_in(draft.get("keys")), FEWEST_DRAFT_KEYS)
     summary = one_line(text_in(draft.get("summary")))
     told = []
     if several > 1:

@@ -17,7 +17,7 @@ from typing import Final, TypeAlias
 from msgspec import Struct, field
 
 from lorestudio.domain.javascript import Json, trim, truthy
-from lorestudio.domain.json_text import parse_json
+from lorestudio.domain.json_text import mapping_in, object_in, parse_json, text_in
 from lorestudio.domain.patterns import Pattern, PatternError, PatternTimeoutError, compile_pattern
 from lorestudio.domain.resources import prompt_text
 from lorestudio.llm.errors import LlmError
@@ -25,7 +25,7 @@ from lorestudio.llm.messages import RECAP_CHECK, AnswerSource, ChatReply, ChatRe
 from lorestudio.settings.recap import RecapSettings
 from lorestudio.systems.recap.chat import RecapChat, RecapSurroundings
 from lorestudio.systems.recap.queue import HopelessError, QueuedOperation, StoredAnswer
-from lorestudio.systems.recap.records import Record, mapping, message_text, text_of
+from lorestudio.systems.recap.records import Record, message_text
 from lorestudio.trace.model import AiCall
 
 _FENCE = re.compile(r"```[A-Za-z0-9_-]*[^\S\n]*\n?(.*?)```", re.DOTALL)
@@ -151,8 +151,8 @@ def read_preset(document: Json) -> QuestionPreset:
 
     Raises ValueError where it is neither.
     """
-    stored = mapping(document)
-    prefill = text_of(stored.get("assistant_prefill")) or text_of(stored.get("prefill"))
+    stored = mapping_in(document)
+    prefill = text_in(stored.get("assistant_prefill")) or text_in(stored.get("prefill"))
     limits = tuple(
         _whole(stored.get(long), stored.get(short))
         for long, short in (("openai_max_tokens", "max_tokens"), ("openai_max_context", "max_context"))
@@ -160,7 +160,7 @@ def read_preset(document: Json) -> QuestionPreset:
     prompts = stored.get("prompts")
     if isinstance(prompts, list):
         return QuestionPreset(_ordered(prompts, stored.get("prompt_order")), prefill, *limits)
-    system = text_of(stored.get("system"))
+    system = text_in(stored.get("system"))
     if not system and not prefill and limits == (None, None):
         raise ValueError('it has neither "prompts" nor "system", "prefill" or "max_tokens"')
     return QuestionPreset((("system", system),) if system else (), prefill, *limits)
@@ -197,17 +197,17 @@ def _pieces(template: str, params: Mapping[str, Json], *, nested: bool) -> list[
 
 def _ordered(prompts: Sequence[Json], order: Json) -> tuple[tuple[str, str], ...]:
     """The prompts that are switched on, in the preset's order; markers have no text of their own."""
-    known = {text_of(item.get("identifier")): item for item in prompts if isinstance(item, Mapping)}
+    known = {text_in(item.get("identifier")): item for item in prompts if isinstance(item, Mapping)}
     wanted = list(known)
     orders = [item for item in order if isinstance(item, Mapping)] if isinstance(order, list) else []
     if orders:
         listed = orders[-1].get("order")
         steps = [item for item in listed if isinstance(item, Mapping)] if isinstance(listed, list) else []
-        wanted = [text_of(step.get("identifier")) for step in steps if step.get("enabled") is not False]
+        wanted = [text_in(step.get("identifier")) for step in steps if step.get("enabled") is not False]
     found: list[tuple[str, str]] = []
     for name in wanted:
-        item = mapping(known.get(name))
-        role, content = text_of(item.get("role")) or "system", trim(text_of(item.get("content")))
+        item = object_in(known, name)
+        role, content = text_in(item.get("role")) or "system", trim(text_in(item.get("content")))
         if content and item.get("marker") is not True and role in _ROLES:
             found.append((role, content))
     return tuple(found)

@@ -10,10 +10,11 @@ from typing import Final
 from msgspec import Struct, field
 
 from lorestudio.domain.javascript import Json, truthy
+from lorestudio.domain.json_text import object_in
 from lorestudio.domain.records import replace
 from lorestudio.domain.tokens import CHARS_4, TokenCounter
 from lorestudio.settings.recap import RecapSettings
-from lorestudio.systems.recap.records import NAMESPACE, OLD_NAMESPACE, Record, mapping, namespace
+from lorestudio.systems.recap.records import NAMESPACE, OLD_NAMESPACE, Record, namespace
 from lorestudio.systems.recap.running import (
     Ownership,
     RunningRecaps,
@@ -52,7 +53,7 @@ def clear_all(messages: Sequence[Record], store: RunningRecaps) -> tuple[tuple[R
         kept.append(bare)
         swipes += count
     counts = Cleared(
-        messages=sum(any(name in mapping(message.get("extra")) for name in _NAMESPACES) for message in messages),
+        messages=sum(any(name in object_in(message, "extra") for name in _NAMESPACES) for message in messages),
         single_recaps=sum(truthy(item.get("memory")) for item in data),
         scene_recaps=sum(scenes.has_recap(each) or bool(scenes.versions_of(each).texts) for each in messages),
         scene_breaks=sum(truthy(item.get("scene_break")) for item in data),

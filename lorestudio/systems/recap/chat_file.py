@@ -16,6 +16,7 @@ from msgspec import Struct, field
 
 from lorestudio.domain.chat import Chat, Message
 from lorestudio.domain.javascript import Json, truthy
+from lorestudio.domain.json_text import object_in
 from lorestudio.domain.records import Terse, compared_fields, replace, same_ends
 from lorestudio.exchange.chats.document import (
     BOM,
@@ -34,7 +35,7 @@ from lorestudio.exchange.json_file import spell_record
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.files import read_whole, write_atomically
 from lorestudio.systems.recap.chat import REFUSED_KEY, RecapChat
-from lorestudio.systems.recap.records import NAMESPACE, OLD_NAMESPACE, Record, mapping, namespace, with_values
+from lorestudio.systems.recap.records import NAMESPACE, OLD_NAMESPACE, Record, namespace, with_values
 from lorestudio.systems.recap.refresh import auto_hide, pinned_hidden, reverted
 from lorestudio.systems.recap.running import STORE_KEY
 from lorestudio.systems.recap.scenes.scenes import PINNED_HIDDEN
@@ -171,7 +172,7 @@ def carried_over(before: RecapChat, ours: RecapChat, theirs: RecapChat) -> Recap
 
 def grafted(theirs: Record, ours: Record) -> Record:
     """Their record with our namespace, in `extra` and on every swipe, and with our hiding."""
-    result: dict[str, Json] = {**theirs, "extra": _extra(mapping(theirs.get("extra")), mapping(ours.get("extra")))}
+    result: dict[str, Json] = {**theirs, "extra": _extra(object_in(theirs, "extra"), object_in(ours, "extra"))}
     if "is_system" in ours:
         result["is_system"] = ours["is_system"]
     infos, own = theirs.get("swipe_info"), ours.get("swipe_info")
@@ -185,7 +186,7 @@ def grafted(theirs: Record, ours: Record) -> Record:
 def _grafted_swipe(theirs: Json, ours: Json) -> Json:
     if not isinstance(theirs, Mapping) or not isinstance(ours, Mapping) or not namespace(ours):
         return theirs
-    return {**theirs, "extra": _extra(mapping(theirs.get("extra")), mapping(ours.get("extra")))}
+    return {**theirs, "extra": _extra(object_in(theirs, "extra"), object_in(ours, "extra"))}
 
 
 def _extra(theirs: Mapping[str, Json], ours: Mapping[str, Json]) -> Mapping[str, Json]:

@@ -16,6 +16,7 @@ from typing import Final
 from msgspec import Struct
 
 from lorestudio.domain.javascript import Json, trim_end, truthy
+from lorestudio.domain.json_text import mapping_in, object_in, text_in
 from lorestudio.domain.resources import prompt_text
 from lorestudio.domain.tokens import growing
 from lorestudio.llm.messages import RECAP, ChatRequest
@@ -28,10 +29,8 @@ from lorestudio.systems.recap.records import (
     character_key,
     get_data,
     get_memory,
-    mapping,
     message_text,
     set_data,
-    text_of,
     with_values,
 )
 from lorestudio.systems.recap.scenes.scenes import recap_hash
@@ -76,7 +75,7 @@ _TESTS: Final[tuple[tuple[str, Callable[[Record, RecapSurroundings], bool]], ...
     (
         "narrator",
         lambda message, at: (
-            mapping(message.get("extra")).get("type") == "narrator" and not at.settings.include_narrator_messages
+            object_in(message, "extra").get("type") == "narrator" and not at.settings.include_narrator_messages
         ),
     ),
     ("character_disabled", lambda message, at: at.in_group and character_key(message) in at.disabled),
@@ -242,7 +241,7 @@ def history_text(messages: Sequence[Record], index: int, around: RecapSurroundin
 
 def spoken(message: Record) -> str:
     """A message with its speaker."""
-    name = text_of(message.get("name"))
+    name = text_in(message.get("name"))
     return f"{name}: {message_text(message)}" if name else message_text(message)
 
 
@@ -253,7 +252,7 @@ def recap_request(chat: RecapChat, index: int, ctx: WorkContext) -> ChatRequest:
     own = stripped(chat.messages[index : index + 1], [0], settings, keep=settings.strip_depth)
     params: dict[str, Json] = {
         "user": chat.user_name,
-        "char": chat.character_name or text_of(chat.messages[index].get("name")),
+        "char": chat.character_name or text_in(chat.messages[index].get("name")),
         "words": str(settings.message_recap_max_tokens),
         "message": spoken(own[0]),
         "history": history_text((*before, *own), index, ctx.around),
@@ -304,7 +303,7 @@ class MessageRecap(Handler):
     def store(self, operation: QueuedOperation, answer: Json, chat: RecapChat, ctx: WorkContext) -> Stored:
         """The recap on its message, on the active swipe as well. Of a text that changed meanwhile it is dropped."""
         del ctx
-        index, made = index_of(operation), mapping(answer)
+        index, made = index_of(operation), mapping_in(answer)
         message = chat.at(index)
         if message is None or made.get("hash") != recap_hash(message_text(message)):
             return chat, StoredAnswer(summary="the message has changed meanwhile, so its recap was dropped")
@@ -321,7 +320,7 @@ class MessageRecap(Handler):
             "prefill": made.get("prefill"),
             "reasoning": made.get("reasoning") or None,
         }
-        return chat.with_message(index, with_values(message, wanted)), StoredAnswer(summary=text_of(made.get("memory")))
+        return chat.with_message(index, with_values(message, wanted)), StoredAnswer(summary=text_in(made.get("memory")))
 
     def failed(self, operation: QueuedOperation, error: str, chat: RecapChat, ctx: WorkContext) -> Stored:
         """The message says why it has no recap; one that it had stays."""

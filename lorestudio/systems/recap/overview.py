@@ -8,11 +8,12 @@ from pathlib import Path
 from msgspec import Struct, field
 
 from lorestudio.domain.javascript import truthy
+from lorestudio.domain.json_text import text_in
 from lorestudio.domain.records import Terse
 from lorestudio.systems.recap.chat import RecapChat
 from lorestudio.systems.recap.chat_file import ChatFile
 from lorestudio.systems.recap.message_recaps import WalkDecision
-from lorestudio.systems.recap.records import RecapState, get_memory, is_included, message_text, namespace, text_of
+from lorestudio.systems.recap.records import RecapState, get_memory, is_included, message_text, namespace
 from lorestudio.systems.recap.refresh import PLACE_WORDS, refreshed
 from lorestudio.systems.recap.running import RunningRecaps
 from lorestudio.systems.recap.scenes.scenes import (
@@ -81,7 +82,7 @@ def message_rows(chat: RecapChat) -> tuple[MessageRow, ...]:
     rows: list[MessageRow] = []
     for index, message in enumerate(chat.messages):
         data = namespace(message)
-        memory, error = get_memory(message), text_of(data.get("error"))
+        memory, error = get_memory(message), text_in(data.get("error"))
         state = RecapState.KEPT if memory else RecapState.NONE
         if error:
             state = RecapState.FAILED
@@ -93,7 +94,7 @@ def message_rows(chat: RecapChat) -> tuple[MessageRow, ...]:
         stale = bool(memory) and isinstance(kept, str) and kept != recap_hash(message_text(message))
         rows.append(
             MessageRow(
-                index, text_of(message.get("name")), message_text(message), state, memory, error,
+                index, text_in(message.get("name")), message_text(message), state, memory, error,
                 truthy(data.get("edited")), stale, truthy(message.get("is_system")), index in breaks,
                 truthy(data.get(PINNED_HIDDEN)),
             )

@@ -19,11 +19,10 @@ from typing import Final, Literal
 from msgspec import Struct, field
 
 from lorestudio.domain.javascript import Json, base36
-from lorestudio.domain.json_text import number_in, parse_json
+from lorestudio.domain.json_text import mapping_in, number_in, object_in, parse_json, text_in
 from lorestudio.domain.records import field_names, replace
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.files import read_whole, write_atomically
-from lorestudio.systems.recap.records import mapping, text_of
 
 
 class OperationType(StrEnum):
@@ -148,20 +147,20 @@ def read_operation(stored: Mapping[str, Json]) -> QueuedOperation:
     """An operation from the queue's file; what is missing or of another shape gets its default."""
     dependencies = stored.get("dependencies")
     return QueuedOperation(
-        id=text_of(stored.get("id")),
-        type=text_of(stored.get("type")),
-        params=mapping(stored.get("params")),
-        status=text_of(stored.get("status")) or Status.PENDING,
+        id=text_in(stored.get("id")),
+        type=text_in(stored.get("type")),
+        params=object_in(stored, "params"),
+        status=text_in(stored.get("status")) or Status.PENDING,
         created_at=number_in(stored.get("created_at")) or 0,
         started_at=number_in(stored.get("started_at")),
         completed_at=number_in(stored.get("completed_at")),
-        error=text_of(stored.get("error")) or None,
+        error=text_in(stored.get("error")) or None,
         retries=int(number_in(stored.get("retries")) or 0),
         priority=number_in(stored.get("priority")) or 0,
         dependencies=tuple(item for item in dependencies if isinstance(item, str))
         if isinstance(dependencies, list | tuple)
         else (),
-        metadata=mapping(stored.get("metadata")),
+        metadata=object_in(stored, "metadata"),
         queue_version=int(number_in(stored.get("queueVersion")) or 0),
         pause_before=stored.get("pauseBeforeExecution") is True,
         extra={key: value for key, value in stored.items() if key not in _OPERATION_KEYS},
@@ -366,12 +365,12 @@ def read_queue(text: str) -> QueueState:
     listed, log = stored["queue"], stored.get(LOG_KEY)
     version, queue_version = stored["version"], stored["queueVersion"]
     return QueueState(
-        tuple(read_operation(mapping(item)) for item in listed) if isinstance(listed, list) else (),
+        tuple(read_operation(mapping_in(item)) for item in listed) if isinstance(listed, list) else (),
         None,
         paused=stored.get("paused") is True,
         version=version if isinstance(version, int) else FORMAT_VERSION,
         queue_version=queue_version if isinstance(queue_version, int) else 0,
-        log=tuple(_read_log(mapping(item)) for item in log) if isinstance(log, list) else (),
+        log=tuple(_read_log(mapping_in(item)) for item in log) if isinstance(log, list) else (),
         extra={key: value for key, value in stored.items() if key not in _KEYS},
     )
 
@@ -395,8 +394,8 @@ _KEYS: Final = frozenset(write_queue(QueueState()))
 
 
 def _read_log(stored: Mapping[str, Json]) -> FinishedOperation:
-    kind, words, outcome, summary = (text_of(stored.get(name)) for name in ("type", "words", "outcome", "summary"))
-    return FinishedOperation(kind, words, outcome, summary, number_in(stored.get("at")) or 0, text_of(stored.get("id")))
+    kind, words, outcome, summary = (text_in(stored.get(name)) for name in ("type", "words", "outcome", "summary"))
+    return FinishedOperation(kind, words, outcome, summary, number_in(stored.get("at")) or 0, text_in(stored.get("id")))
 
 
 class HopelessError(Exception):

@@ -12,6 +12,7 @@ from typing import Final, TypeAlias
 
 from lorestudio.domain.entry import EMPTY
 from lorestudio.domain.javascript import Json, truthy
+from lorestudio.domain.json_text import mapping_in, object_in, text_in
 
 Record: TypeAlias = Mapping[str, Json]
 """A message as its line of the chat file has it."""
@@ -35,19 +36,9 @@ class RecapState(StrEnum):
     FAILED = "failed"
 
 
-def mapping(value: Json) -> Mapping[str, Json]:
-    """The value where it is an object, otherwise an empty one."""
-    return value if isinstance(value, Mapping) else EMPTY
-
-
-def text_of(value: Json) -> str:
-    """The value where it is a text, otherwise an empty one."""
-    return value if isinstance(value, str) else ""
-
-
 def namespace(message: Record | None) -> Mapping[str, Json]:
     """The namespace of a message, empty where any link of the path is missing."""
-    return _namespace_in(mapping(message.get("extra"))) if message is not None else EMPTY
+    return _namespace_in(object_in(message, "extra")) if message is not None else EMPTY
 
 
 def get_data(message: Record | None, key: str) -> Json:
@@ -68,14 +59,14 @@ def with_values(message: Record, values: Mapping[str, Json], without: Sequence[s
     """
     kept = {name: value for name, value in namespace(message).items() if name not in without}
     changed: Mapping[str, Json] = {**kept, **values}
-    extra = _with_namespace(mapping(message.get("extra")), changed)
+    extra = _with_namespace(object_in(message, "extra"), changed)
     result: dict[str, Json] = {**message, "extra": extra}
     infos, swipe = message.get("swipe_info"), message.get("swipe_id")
     if truthy(swipe) and isinstance(infos, list | tuple):
         place = _place(swipe, len(infos))
         if place is not None and isinstance(infos[place], Mapping):
-            info = mapping(infos[place])
-            mirrored = {**info, "extra": _with_namespace(mapping(info.get("extra")), changed)}
+            info = mapping_in(infos[place])
+            mirrored = {**info, "extra": _with_namespace(object_in(info, "extra"), changed)}
             result["swipe_info"] = [*infos[:place], mirrored, *infos[place + 1 :]]
     return result
 
@@ -83,8 +74,8 @@ def with_values(message: Record, values: Mapping[str, Json], without: Sequence[s
 def get_memory(message: Record | None, *, show_prefill: bool = False) -> str:
     """The recap of a message, with its prefill in front where that is to be shown; no separator."""
     stored = namespace(message)
-    prefill = text_of(stored.get("prefill")) if show_prefill else ""
-    return prefill + text_of(stored.get("memory"))
+    prefill = text_in(stored.get("prefill")) if show_prefill else ""
+    return prefill + text_in(stored.get("memory"))
 
 
 def edit_memory(message: Record, text: str, *, show_prefill: bool = False) -> Record:
@@ -106,17 +97,17 @@ def previous_swipe_value(message: Record, key: str) -> Json:
     place = _place(swipe - 1, len(infos))
     if place is None:
         return None
-    return _namespace_in(mapping(mapping(infos[place]).get("extra"))).get(key)
+    return _namespace_in(object_in(infos[place], "extra")).get(key)
 
 
 def character_key(message: Record) -> str:
     """Which character spoke, by its file; empty for the user."""
-    return text_of(message.get("original_avatar"))
+    return text_in(message.get("original_avatar"))
 
 
 def message_text(message: Record) -> str:
     """The text of a message; one that is no text counts as empty."""
-    return text_of(message.get("mes"))
+    return text_in(message.get("mes"))
 
 
 def is_included(message: Record) -> bool:
@@ -126,7 +117,7 @@ def is_included(message: Record) -> bool:
 
 def _namespace_in(extra: Mapping[str, Json]) -> Mapping[str, Json]:
     found = extra.get(NAMESPACE)
-    return mapping(found if isinstance(found, Mapping) else extra.get(OLD_NAMESPACE))
+    return mapping_in(found if isinstance(found, Mapping) else extra.get(OLD_NAMESPACE))
 
 
 def _with_namespace(extra: Mapping[str, Json], values: Mapping[str, Json]) -> Mapping[str, Json]:

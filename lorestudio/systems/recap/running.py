@@ -13,8 +13,8 @@ from typing import Final
 from msgspec import Struct
 
 from lorestudio.domain.javascript import Json, to_string, trim, truthy
+from lorestudio.domain.json_text import mapping_in, text_in
 from lorestudio.domain.records import replace
-from lorestudio.systems.recap.records import mapping, text_of
 
 STORE_KEY: Final = "auto_recap_running_scene_recaps"
 """Where the chat's metadata keeps the store."""
@@ -121,7 +121,7 @@ class RunningRecaps(Struct, frozen=True):
 
 def read_store(value: Json) -> RunningRecaps:
     """The store of a chat's metadata; what has another shape counts as not there."""
-    stored = mapping(value)
+    stored = mapping_in(value)
     listed = stored.get("versions")
     chat_id = stored.get("chat_id")
     known = ("chat_id", "current_version", "versions")
@@ -151,7 +151,7 @@ def _read(item: Mapping[str, Json]) -> RunningVersion:
     excluded = item.get("excluded_count", item.get("exclude_count"))  # the reference's edit spells it so
     return RunningVersion(
         _whole(item.get("version")),
-        text_of(item.get("content")),
+        text_in(item.get("content")),
         _whole(item.get("scene_count")),
         _whole(excluded),
         _whole(item.get("prev_scene_index")),
@@ -238,7 +238,7 @@ def running_text(answer: Json) -> str:
         parts = [(name.upper(), _lines(recap.get(name))) for name in _SECTIONS]
         text = "\n\n".join(f"{heading}:\n{lines}" for heading, lines in parts if lines)
     else:
-        text = trim(text_of(recap))
+        text = trim(text_in(recap))
     if not trim(text):
         raise ValueError("The model's running recap is empty.")
     return text
@@ -247,7 +247,7 @@ def running_text(answer: Json) -> str:
 def _lines(value: Json) -> str:
     if isinstance(value, list | tuple):
         return "\n".join(to_string(item) for item in value if item is not None and trim(to_string(item)))
-    return trim(text_of(value))
+    return trim(text_in(value))
 
 
 MAIN_CHAT_KEY: Final = "main_chat"
@@ -287,7 +287,7 @@ def storage(chat_id: str, metadata: Mapping[str, Json], lorebooks: Container[str
     ours = replace(store, chat_id=chat_id)
     if truthy(metadata.get(MAIN_CHAT_KEY)):
         return Storage(ours, Ownership.ADOPTED_BRANCH)
-    book = text_of(metadata.get(LOREBOOK_KEY))
+    book = text_in(metadata.get(LOREBOOK_KEY))
     if book and book not in lorebooks and store.versions:
         return Storage(ours, Ownership.ADOPTED_IMPORT)
     owner = f"“{store.chat_id}”" if store.chat_id is not None else "an unnamed chat"

@@ -13,13 +13,14 @@ from msgspec import Struct
 
 from lorestudio.domain.entry import EMPTY, Position, Role
 from lorestudio.domain.javascript import Json
+from lorestudio.domain.json_text import text_in
 from lorestudio.domain.texts import shorten
 from lorestudio.domain.tokens import TokenCounter
 from lorestudio.settings.recap import RecapSettings
 from lorestudio.systems.ledger import Ledger
 from lorestudio.systems.recap import NAME
 from lorestudio.systems.recap.message_recaps import Inclusion, WalkDecision, WalkStep
-from lorestudio.systems.recap.records import get_memory, message_text, text_of
+from lorestudio.systems.recap.records import get_memory, message_text
 from lorestudio.systems.recap.refresh import MACRO, PLACE_WORDS, ROLE_NAMES, RecapPlace, Refresh
 from lorestudio.systems.recap.running import Ownership, RunningRecaps
 from lorestudio.systems.recap.scenes.scenes import (
@@ -75,7 +76,7 @@ def cast_of(done: Refresh, counter: TokenCounter, *, show_prefill: bool) -> Cast
 
     messages, scenes = [], {}
     for index, message in enumerate(chat.messages):
-        name, text = text_of(message.get("name")), message_text(message)
+        name, text = text_in(message.get("name")), message_text(message)
         spoken = f"{name}: {text}" if name else text
         memory = get_memory(message, show_prefill=show_prefill)
         messages.append(candidate(index, f"#{index} {shorten(spoken, _TITLE)}", f"message {index}", memory))
@@ -208,7 +209,7 @@ def _ownership(done: Refresh, store: RunningRecaps) -> tuple[str, Mapping[str, J
     if store.get() is None:
         return "recap_no_running", EMPTY
     if outcome in (Ownership.ADOPTED_BRANCH, Ownership.ADOPTED_IMPORT):
-        return "recap_adopted", {"owner": text_of(done.chat.metadata.get("main_chat")) or "another chat"}
+        return "recap_adopted", {"owner": text_in(done.chat.metadata.get("main_chat")) or "another chat"}
     return "", EMPTY
 
 

@@ -12,7 +12,7 @@ from lorestudio.domain import json_text
 from lorestudio.domain.chat import AuthorsNote, Chat, authors_note
 from lorestudio.domain.entry import VaultIndex
 from lorestudio.domain.javascript import Json, to_string, truthy
-from lorestudio.domain.json_text import object_in
+from lorestudio.domain.json_text import items_in, object_in, texts_in
 from lorestudio.domain.records import grouped, replace
 from lorestudio.exchange.chats.recorded import ACTIVE_BOOKS, BOOK_VIEWER
 from lorestudio.exchange.host_settings import room_in
@@ -386,29 +386,20 @@ def _file_settings(path: Path) -> WorldInfoSettings | None:
     size, reply = room_in(document)
     if size:
         values["world_info_context"] = min(max(1, size - reply), LARGEST_CONTEXT)
-    lore = [each for each in _listed(known, "charLore") if isinstance(each, Mapping)]
-    extra = [f"{each.get('name')}: {worlds / name}.json" for each in lore for name in _texts(each, "extraBooks")]
+    lore = [each for each in items_in(known.get("charLore")) if isinstance(each, Mapping)]
+    extra = [f"{each.get('name')}: {worlds / name}.json" for each in lore for name in texts_in(each.get("extraBooks"))]
     values |= {
         "worlds": str(worlds),
-        "book": "\n".join(f"{worlds / name}.json" for name in _texts(known, "globalSelect")),
+        "book": "\n".join(f"{worlds / name}.json" for name in texts_in(known.get("globalSelect"))),
         "extra_books": "\n".join(extra),
         "tags": "\n".join(
-            f"{avatar.rpartition('.')[0] or avatar}: {', '.join(_texts(object_in(document, 'tag_map'), avatar))}"
+            f"{avatar.rpartition('.')[0] or avatar}: {', '.join(texts_in(tags))}"
             for avatar, tags in object_in(document, "tag_map").items()
             if isinstance(tags, list)
         ),
-        "character_notes": json.dumps(notes, ensure_ascii=False) if (notes := _listed(note, "chara")) else "",
+        "character_notes": json.dumps(notes, ensure_ascii=False) if (notes := items_in(note.get("chara"))) else "",
     }
     return section_of(values, WorldInfoSettings, str(path))
-
-
-def _listed(values: Mapping[str, Json], name: str) -> list[Json]:
-    found = values.get(name)
-    return found if isinstance(found, list) else []
-
-
-def _texts(values: Mapping[str, Json], name: str) -> list[str]:
-    return [each for each in _listed(values, name) if isinstance(each, str)]
 
 
 KIND: Final = SystemKind(

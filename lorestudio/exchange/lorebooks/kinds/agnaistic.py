@@ -6,17 +6,8 @@ import re
 from typing import Final
 
 from lorestudio.domain.javascript import Json
-from lorestudio.exchange.lorebooks.crossing import (
-    EntryForm,
-    FieldLink,
-    Raw,
-    chance,
-    effective,
-    number,
-    stated,
-    text,
-    texts,
-)
+from lorestudio.domain.json_text import text_in
+from lorestudio.exchange.lorebooks.crossing import EntryForm, FieldLink, Raw, chance, effective, number, stated, texts
 from lorestudio.exchange.lorebooks.entry import BookPlace
 
 _WILD: Final = re.compile(r"[*?]")
@@ -41,8 +32,8 @@ def _there(raw: Raw) -> dict[str, Json]:
     place = raw.get("position")
     probability = number(raw.get("probability"))
     return {
-        "comment": text(raw.get("name")),
-        "content": text(raw.get("entry")),
+        "comment": text_in(raw.get("name")),
+        "content": text_in(raw.get("entry")),
         "key": [_key(word) for word in texts(raw.get("keywords"))],
         "keysecondary": texts(raw.get("secondaryKeys")),
         "disable": raw.get("enabled", True) is False,
@@ -51,7 +42,7 @@ def _there(raw: Raw) -> dict[str, Json]:
         "selective": raw.get("selective", True) is not False,
         **stated(
             order=number(raw.get("weight")),
-            position=_PLACES.index(text(place)) if place in _PLACES else number(place),
+            position=_PLACES.index(text_in(place)) if place in _PLACES else number(place),
             selectiveLogic=number(raw.get("selectiveLogic")),
             probability=probability,
             useProbability=None if probability is None else raw.get("useProbability", True) is not False,
@@ -62,8 +53,8 @@ def _there(raw: Raw) -> dict[str, Json]:
 def _back(entry: Raw) -> dict[str, Json]:
     place, order = effective(entry, "position"), number(effective(entry, "order"))
     made: dict[str, Json] = {
-        "name": text(entry.get("comment")),
-        "entry": text(entry.get("content")),
+        "name": text_in(entry.get("comment")),
+        "entry": text_in(entry.get("content")),
         "keywords": [_keyword(key) for key in texts(entry.get("key"))],
         "weight": 100 if order is None else order,
         "enabled": effective(entry, "disable") is not True,

@@ -6,7 +6,8 @@ import re
 from typing import Final
 
 from lorestudio.domain.javascript import Json
-from lorestudio.exchange.lorebooks.crossing import EntryForm, FieldLink, Raw, split_keys, text, texts, title_of
+from lorestudio.domain.json_text import text_in
+from lorestudio.exchange.lorebooks.crossing import EntryForm, FieldLink, Raw, split_keys, texts, title_of
 
 _SCRIPT: Final = re.compile(r"[|#]|\(.*\)")
 """What only keys have that a script of 2021 reads."""
@@ -17,10 +18,10 @@ def _keys(value: Json) -> list[str]:
 
 
 def _there(raw: Raw) -> dict[str, Json]:
-    value = text(raw.get("value"))
+    value = text_in(raw.get("value"))
     return {
-        "comment": text(raw.get("title")),
-        "content": value or text(raw.get("entry")) or text(raw.get("description")),
+        "comment": text_in(raw.get("title")),
+        "content": value or text_in(raw.get("entry")) or text_in(raw.get("description")),
         "key": _keys(raw.get("keys")),
     }
 
@@ -28,8 +29,8 @@ def _there(raw: Raw) -> dict[str, Json]:
 def _back(entry: Raw) -> dict[str, Json]:
     return {
         "keys": ",".join(texts(entry.get("key"))),
-        "value": text(entry.get("content")),
-        "title": text(entry.get("comment")),
+        "value": text_in(entry.get("content")),
+        "title": text_in(entry.get("comment")),
     }
 
 
@@ -54,7 +55,7 @@ CARDS: Final = EntryForm(
             "keys",
             "key",
             "a script's pattern is kept as one key, which World Info looks for as it stands",
-            applies=lambda raw: bool(_SCRIPT.search(text(raw.get("keys")))),
+            applies=lambda raw: bool(_SCRIPT.search(text_in(raw.get("keys")))),
         ),
         FieldLink("value", "content"),
         FieldLink("entry", "content"),
@@ -63,7 +64,7 @@ CARDS: Final = EntryForm(
             "description",
             "content",
             "the card has no text, so its description is taken for it",
-            applies=lambda raw: not text(raw.get("value")) and not text(raw.get("entry")),
+            applies=lambda raw: not text_in(raw.get("value")) and not text_in(raw.get("entry")),
         ),
     ),
 )

@@ -13,6 +13,7 @@ from typing import Final, TypeAlias
 from pydantic.alias_generators import to_camel
 
 from lorestudio.domain.javascript import Json, truthy
+from lorestudio.domain.json_text import object_in, text_in
 from lorestudio.exchange.lorebooks.crossing import (
     WORLD_INFO,
     EntryForm,
@@ -21,10 +22,8 @@ from lorestudio.exchange.lorebooks.crossing import (
     alike,
     chance,
     effective,
-    mapping,
     number,
     split_keys,
-    text,
     texts,
     without_kept,
 )
@@ -168,8 +167,7 @@ MEANT: Final[Mapping[str, str]] = {
 
 def with_decorators(entry: Raw) -> str:
     """The text of a World Info entry below the decorators that say what Risu has no field for."""
-    content = entry.get("content")
-    return "\n".join((*_lines(entry), content if isinstance(content, str) else ""))
+    return "\n".join((*_lines(entry), text_in(entry.get("content"))))
 
 
 def _lines(entry: Raw) -> Iterator[str]:
@@ -225,12 +223,12 @@ _OWN: Final = "extensions"
 
 
 def _there(raw: Raw) -> dict[str, Json]:
-    own = mapping(raw.get(_OWN))
-    content, decorated = text(raw.get("content")), dict[str, Json]()
+    own = object_in(raw, _OWN)
+    content, decorated = text_in(raw.get("content")), dict[str, Json]()
     secondary = texts(raw.get("secondary_keys"))
     if own.get("position") is None:  # else SillyTavern wrote it, where decorators have no effect
         decorated, content = without_decorators(content, may_have_keys=not secondary)
-    comment = text(raw.get("comment")) or text(raw.get("name"))
+    comment = text_in(raw.get("comment")) or text_in(raw.get("name"))
     order = number(raw.get("insertion_order"))
     made: dict[str, Json] = {
         "key": texts(raw.get("keys")),
@@ -256,8 +254,8 @@ def _back(entry: Raw) -> dict[str, Json]:
         "id": entry.get("uid"),
         "keys": texts(entry.get("key")),
         "secondary_keys": texts(entry.get("keysecondary")),
-        "comment": text(entry.get("comment")),
-        "content": text(entry.get("content")),
+        "comment": text_in(entry.get("comment")),
+        "content": text_in(entry.get("content")),
         "constant": truthy(entry.get("constant")),
         "selective": truthy(entry.get("selective")),
         "insertion_order": 100 if order is None else order,
@@ -283,14 +281,14 @@ FORM: Final = EntryForm(
             "name",
             "comment",
             "SillyTavern does not read it; here it is the title where there is no comment",
-            applies=lambda raw: not text(raw.get("comment")),
+            applies=lambda raw: not text_in(raw.get("comment")),
         ),
         FieldLink(
             "content",
             "content",
             DECORATED,
             applies=lambda raw: (
-                is_decorated(text(raw.get("content"))) and mapping(raw.get(_OWN)).get("position") is None
+                is_decorated(text_in(raw.get("content"))) and object_in(raw, _OWN).get("position") is None
             ),
         ),
         FieldLink("constant", "constant"),

@@ -6,16 +6,15 @@ from collections.abc import Mapping
 from typing import Final
 
 from lorestudio.domain.javascript import Json, to_string
+from lorestudio.domain.json_text import mapping_in, object_in, text_in
 from lorestudio.exchange.lorebooks.crossing import (
     EntryForm,
     FieldLink,
     Raw,
     chance,
     effective,
-    mapping,
     number,
     split_keys,
-    text,
     texts,
 )
 from lorestudio.exchange.lorebooks.entry import Logic
@@ -27,8 +26,8 @@ def _lite_there(raw: Raw) -> dict[str, Json]:
     secondary, never = split_keys(raw.get("keysecondary")), split_keys(raw.get("keyanti"))
     selective = raw.get("selective") is True
     made: dict[str, Json] = {
-        "comment": text(raw.get("comment")),
-        "content": text(raw.get("content")),
+        "comment": text_in(raw.get("comment")),
+        "content": text_in(raw.get("content")),
         "key": split_keys(raw.get("key")),
         "keysecondary": secondary,
         "selective": selective,
@@ -58,8 +57,8 @@ def _lite_back(entry: Raw) -> dict[str, Json]:
         "key": ",".join(texts(entry.get("key"))),
         "keysecondary": ",".join(secondary) if asked else "",
         "keyanti": ",".join(secondary) if barred else "",
-        "content": text(entry.get("content")),
-        "comment": text(entry.get("comment")),
+        "content": text_in(entry.get("content")),
+        "comment": text_in(entry.get("comment")),
         "selective": asked or barred,
         "constant": effective(entry, "constant") is True,
         "probability": _ALWAYS if odds >= _ALWAYS else max(0, odds) + 1,
@@ -91,8 +90,8 @@ LITE: Final = EntryForm(
 
 def _united_there(raw: Raw) -> dict[str, Json]:
     return {
-        "comment": text(raw.get("title")) or text(raw.get("comment")),
-        "content": text(raw.get("content")),
+        "comment": text_in(raw.get("title")) or text_in(raw.get("comment")),
+        "content": text_in(raw.get("content")),
         "key": texts(raw.get("key")),
         "keysecondary": texts(raw.get("keysecondary")),
         "selective": raw.get("selective") is True,
@@ -102,8 +101,8 @@ def _united_there(raw: Raw) -> dict[str, Json]:
 
 def _united_back(entry: Raw) -> dict[str, Json]:
     return {
-        "title": text(entry.get("comment")),
-        "content": text(entry.get("content")),
+        "title": text_in(entry.get("comment")),
+        "content": text_in(entry.get("content")),
         "key": texts(entry.get("key")),
         "keysecondary": texts(entry.get("keysecondary")),
         "selective": effective(entry, "selective") is True,
@@ -120,10 +119,10 @@ def with_folders(before: Raw, after: Raw) -> Raw:
 
     What goes in is made of the author's own text, which therefore follows where it said the same.
     """
-    was, now = mapping(before.get("entries")), mapping(after.get("entries"))
+    was, now = object_in(before, "entries"), object_in(after, "entries")
     entries: dict[str, Json] = {}
     for key, raw in now.items():
-        old, new = mapping(was.get(key)), mapping(raw)
+        old, new = object_in(was, key), mapping_in(raw)
         follows = new.get("content") != old.get("content") and old.get("manual_text") == old.get("content")
         entries[key] = {**new, "manual_text": new.get("content")} if follows else raw
     if not isinstance(before.get("folders"), Mapping):
@@ -131,7 +130,7 @@ def with_folders(before: Raw, after: Raw) -> Raw:
     places = {key: place for place, key in enumerate(now)}
     moved = [key for key in now if key in was] != [key for key in was if key in now]
     listed: dict[str, Json] = {}
-    for folder, uids in mapping(before.get("folders")).items():
+    for folder, uids in object_in(before, "folders").items():
         kept = list(uids) if isinstance(uids, list | tuple) else []
         kept = [uid for uid in kept if to_string(uid) in now or to_string(uid) not in was]
         whole = [*kept, *(_number(key) for key in now if key not in was)] if folder == "root" else kept
@@ -151,7 +150,7 @@ UNITED: Final = EntryForm(
     new=lambda entry: {
         "uid": entry.get("uid"),
         "folder": "root",
-        "manual_text": text(entry.get("content")),
+        "manual_text": text_in(entry.get("content")),
         "comment": "",
         "type": "wi",
         "token_length": 0,

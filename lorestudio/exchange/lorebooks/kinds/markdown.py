@@ -9,6 +9,7 @@ from typing import Final
 
 from lorestudio.domain.file_names import note_name, same_name
 from lorestudio.domain.javascript import Json, to_string
+from lorestudio.domain.json_text import object_in, text_in
 from lorestudio.exchange.containers import MAX_MEMBERS, archive, zipped
 from lorestudio.exchange.json_file import read_file
 from lorestudio.exchange.lorebooks.crossing import (
@@ -20,10 +21,8 @@ from lorestudio.exchange.lorebooks.crossing import (
     from_world_info,
     into_world_info,
     kept_in,
-    mapping,
     number,
     split_keys,
-    text,
     texts,
     title_of,
 )
@@ -165,9 +164,9 @@ def write_notes(entries: Sequence[Raw], name: str, original: bytes | None, sourc
     written: dict[str, bytes] = {}
     uids: dict[str, str] = {}
     for uid, (raw, _fate) in made.items():
-        path = _free(text(raw.get("path")), taken, "" if original is not None else note_name(name, "lore"))
+        path = _free(text_in(raw.get("path")), taken, "" if original is not None else note_name(name, "lore"))
         taken.add(same_name(path))
-        parts = (text(raw.get(part)) for part in ("front matter", "heading", "content"))
+        parts = (text_in(raw.get(part)) for part in ("front matter", "heading", "content"))
         written[path] = "".join(parts).encode("utf-8", "replace")
         uids[path] = uid
     ordered = {
@@ -210,21 +209,21 @@ def _decoded(path: str, data: bytes) -> str:
 
 
 def _values(raw: Raw) -> Mapping[str, front_matter.Value]:
-    block, _body = front_matter.split(text(raw.get("front matter")))
+    block, _body = front_matter.split(text_in(raw.get("front matter")))
     return front_matter.parse(block or "", unicode_names=True)
 
 
 def _there(raw: Raw) -> dict[str, Json]:
     values = _values(raw)
-    head = _HEAD.match(text(raw.get("heading")))
-    title = (head and head["title"]) or PurePosixPath(text(raw.get("path"))).stem
+    head = _HEAD.match(text_in(raw.get("heading")))
+    title = (head and head["title"]) or PurePosixPath(text_in(raw.get("path"))).stem
     keys = split_keys(values.get("keys")) or split_keys(head["keys"] if head else "")
     made = [] if "keys" in values else [title, *split_keys(values.get("aliases"))]
     priority = number(values.get("priority"))
     return {
         **({} if priority is None else {"order": _TOP_ORDER - priority}),
         "comment": title,
-        "content": text(raw.get("content")),
+        "content": text_in(raw.get("content")),
         "key": keys or list(dict.fromkeys(filter(None, made))),
         "constant": values.get("constant") is True,
         "disable": values.get("enabled") is False,
@@ -232,10 +231,10 @@ def _there(raw: Raw) -> dict[str, Json]:
 
 
 def _back(entry: Raw) -> dict[str, Json]:
-    title = text(entry.get("comment"))
+    title = text_in(entry.get("comment"))
     path = f"{note_name(title, title_of({'uid': entry.get('uid')}).capitalize())}{ENDING}"
     head = f"# {title}\n\n" if title else ""
-    front = text(mapping(kept_in(entry, FORM.name).get("fields")).get("front matter"))
+    front = text_in(object_in(kept_in(entry, FORM.name), "fields").get("front matter"))
     read = _there({"path": path, "heading": head, "front matter": front})
     wanted: dict[str, Json] = {"keys": texts(entry.get("key"))} if read["key"] != texts(entry.get("key")) else {}
     if read["constant"] is not effective(entry, "constant"):
@@ -247,7 +246,7 @@ def _back(entry: Raw) -> dict[str, Json]:
         wanted["priority"] = _TOP_ORDER - order
     for name, value in wanted.items():
         front = _with_property(front, name, value)
-    return _taken_apart(path, f"{front}{head}{text(entry.get('content'))}")  # as it will be read
+    return _taken_apart(path, f"{front}{head}{text_in(entry.get('content'))}")  # as it will be read
 
 
 def _with_property(front: str, name: str, value: Json) -> str:

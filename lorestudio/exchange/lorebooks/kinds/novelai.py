@@ -8,47 +8,36 @@ from functools import partial
 from typing import Final
 
 from lorestudio.domain.javascript import Json
-from lorestudio.domain.json_text import spell
+from lorestudio.domain.json_text import items_in, mapping_in, object_in, spell, text_in
 from lorestudio.domain.records import replace
-from lorestudio.exchange.lorebooks.crossing import (
-    EntryForm,
-    FieldLink,
-    Raw,
-    effective,
-    mapping,
-    number,
-    text,
-    texts,
-    title_of,
-)
+from lorestudio.exchange.lorebooks.crossing import EntryForm, FieldLink, Raw, effective, number, texts, title_of
 
 _CONFIG: Final = "contextConfig"
 
 
 def categories(book: Raw) -> Iterator[Raw]:
     """The categories of a book."""
-    found = book.get("categories")
-    yield from map(mapping, found if isinstance(found, list | tuple) else ())
+    yield from map(mapping_in, items_in(book.get("categories")))
 
 
 def _there(raw: Raw, off: frozenset[str]) -> dict[str, Json]:
-    order = number(mapping(raw.get(_CONFIG)).get("budgetPriority"))
+    order = number(object_in(raw, _CONFIG).get("budgetPriority"))
     return {
-        "comment": text(raw.get("displayName")),
-        "content": text(raw.get("text")),
+        "comment": text_in(raw.get("displayName")),
+        "content": text_in(raw.get("text")),
         "key": texts(raw.get("keys")),
         "order": 0 if order is None else order,
         "constant": raw.get("forceActivation") is True,
-        "disable": raw.get("enabled", True) is False or text(raw.get("category")) in off,
+        "disable": raw.get("enabled", True) is False or text_in(raw.get("category")) in off,
     }
 
 
 def _back(entry: Raw) -> dict[str, Json]:
     order = number(effective(entry, "order"))
     return {
-        "text": text(entry.get("content")),
+        "text": text_in(entry.get("content")),
         _CONFIG: {"budgetPriority": 400 if order is None else order},
-        "displayName": text(entry.get("comment")),
+        "displayName": text_in(entry.get("comment")),
         "keys": texts(entry.get("key")),
         "enabled": effective(entry, "disable") is not True,
         "forceActivation": effective(entry, "constant") is True,
@@ -101,13 +90,13 @@ def with_heads(form: EntryForm) -> EntryForm:
     """The form where what NovelAI puts before and behind a text belongs to the text."""
 
     def there(raw: Raw) -> dict[str, Json]:
-        config = {**_NO_HEADS, **mapping(raw.get(_CONFIG))}
-        before, behind = text(config["prefix"]), text(config["suffix"]).removesuffix("\n")
-        return {**form.there(raw), "content": f"{before}{text(raw.get('text'))}{behind}"}
+        config = {**_NO_HEADS, **object_in(raw, _CONFIG)}
+        before, behind = text_in(config["prefix"]), text_in(config["suffix"]).removesuffix("\n")
+        return {**form.there(raw), "content": f"{before}{text_in(raw.get('text'))}{behind}"}
 
     def back(entry: Raw) -> dict[str, Json]:
         made = dict(form.back(entry))
-        return {**made, _CONFIG: {**mapping(made.get(_CONFIG)), **_NO_HEADS}}
+        return {**made, _CONFIG: {**object_in(made, _CONFIG), **_NO_HEADS}}
 
     said = (FieldLink(f"{_CONFIG}.{name}", "content", "it stands in the text") for name in _NO_HEADS)
     return replace(form, there=there, back=back, links=(*form.links, *said))
@@ -115,13 +104,13 @@ def with_heads(form: EntryForm) -> EntryForm:
 
 def form_of(book: Raw) -> EntryForm:
     """The form of a book's entries: those in a category that is switched off are switched off."""
-    off = frozenset(text(each.get("id")) for each in categories(book) if each.get("enabled") is False)
+    off = frozenset(text_in(each.get("id")) for each in categories(book) if each.get("enabled") is False)
     return replace(FORM, there=partial(_there, off=off))
 
 
 def folder_of(book: Raw, raw: Raw) -> str:
     """The name of an entry's category, "" without one."""
-    return next((text(each.get("name")) for each in categories(book) if each.get("id") == raw.get("category")), "")
+    return next((text_in(each.get("name")) for each in categories(book) if each.get("id") == raw.get("category")), "")
 
 
 EMPTY: Final[Raw] = {
@@ -141,5 +130,4 @@ def with_order(before: Raw, after: Raw) -> Raw:
 
 
 def _ids(book: Raw) -> dict[str, None]:
-    entries = book.get("entries")
-    return dict.fromkeys(text(mapping(each).get("id")) for each in (entries if isinstance(entries, list) else ()))
+    return dict.fromkeys(text_in(mapping_in(each).get("id")) for each in items_in(book.get("entries")))

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from lorestudio.domain.javascript import Json
+from lorestudio.domain.json_text import object_in, text_in
 from lorestudio.exchange.lorebooks.crossing import (
     EntryForm,
     FieldLink,
@@ -14,10 +15,8 @@ from lorestudio.exchange.lorebooks.crossing import (
     chance,
     effective,
     kept_in,
-    mapping,
     number,
     split_keys,
-    text,
     texts,
 )
 from lorestudio.exchange.lorebooks.entry import Logic
@@ -37,15 +36,15 @@ _NO_LORE: Final = frozenset({"folder", "child"})
 
 def is_lore(raw: Raw) -> bool:
     """Whether it is an entry: a folder only holds others, and a child is a copy that has no text of its own."""
-    return text(raw.get("mode")) not in _NO_LORE
+    return text_in(raw.get("mode")) not in _NO_LORE
 
 
 def _there(raw: Raw) -> dict[str, Json]:
     secondary = split_keys(raw.get("secondkey"))
-    decorated, content = without_decorators(text(raw.get("content")), may_have_keys=not secondary)
+    decorated, content = without_decorators(text_in(raw.get("content")), may_have_keys=not secondary)
     odds = number(raw.get("activationPercent"))
     made: dict[str, Json] = {
-        "comment": text(raw.get("comment")),
+        "comment": text_in(raw.get("comment")),
         "content": content,
         "key": split_keys(raw.get("key")),
         "keysecondary": secondary,
@@ -65,10 +64,10 @@ def _back(entry: Raw) -> dict[str, Json]:
     selective = bool(secondary) and effective(entry, "selective") is True
     selective = selective and effective(entry, "selectiveLogic") == Logic.AND_ANY
     order, odds = number(effective(entry, "order")), chance(entry)
-    as_number = "activationPercent" in mapping(kept_in(entry, FORM.name).get("fields")) and 0 < odds <= _ALWAYS
+    as_number = "activationPercent" in object_in(kept_in(entry, FORM.name), "fields") and 0 < odds <= _ALWAYS
     made: dict[str, Json] = {
         "key": ", ".join(_as_pattern(key) if patterns else key for key in keys),
-        "comment": text(entry.get("comment")),
+        "comment": text_in(entry.get("comment")),
         "content": with_decorators({**entry, "probability": _ALWAYS} if as_number else entry),
         "insertorder": 100 if order is None else order,
         "alwaysActive": effective(entry, "constant") is True,
@@ -86,12 +85,12 @@ def _as_pattern(key: str) -> str:
 def folder_names(entries: Sequence[Json]) -> dict[str, str]:
     """The names of a book's folders, by what their members have as `folder`."""
     folders = (each for each in entries if isinstance(each, Mapping) and each.get("mode") == "folder")
-    return {key: text(each.get("comment")) for each in folders if (key := text(each.get("key")))}
+    return {key: text_in(each.get("comment")) for each in folders if (key := text_in(each.get("key")))}
 
 
 def folder_of(names: Mapping[str, str], raw: Raw) -> str:
     """The name of the folder that an entry lies in, "" without one."""
-    return names.get(text(raw.get("folder")), "")
+    return names.get(text_in(raw.get("folder")), "")
 
 
 FORM: Final = EntryForm(
@@ -104,7 +103,7 @@ FORM: Final = EntryForm(
     cannot="Risu has no place for it",
     links=(
         FieldLink("comment", "comment"),
-        FieldLink("content", "content", DECORATED, applies=lambda raw: is_decorated(text(raw.get("content")))),
+        FieldLink("content", "content", DECORATED, applies=lambda raw: is_decorated(text_in(raw.get("content")))),
         FieldLink("key", "key", how_back="where one key is a pattern, Risu wants all of them to be"),
         FieldLink("secondkey", "keysecondary"),
         FieldLink("selective", "selective"),

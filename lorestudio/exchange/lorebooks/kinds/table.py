@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from lorestudio.domain.javascript import Json, to_string
+from lorestudio.domain.json_text import object_in, text_in
 from lorestudio.exchange.lorebooks.crossing import (
     EntryForm,
     FieldLink,
@@ -22,9 +23,7 @@ from lorestudio.exchange.lorebooks.crossing import (
     from_world_info,
     into_world_info,
     kept_in,
-    mapping,
     number,
-    text,
     texts,
 )
 from lorestudio.exchange.lorebooks.documents import WORLD_INFO_TITLE, Lore, Written
@@ -84,7 +83,7 @@ def read_table(data: bytes, name: str, source: Path | str) -> Lore:
     form = form_of(columns)
     crossed = [into_world_info(form, row, place, place) for place, row in enumerate(rows)]
     where = next((column for column in columns if _plain(column) == "folder"), "")
-    folders = {str(place): text(row[where]) for place, row in enumerate(rows) if where and row.get(where)}
+    folders = {str(place): text_in(row[where]) for place, row in enumerate(rows) if where and row.get(where)}
     own = [column for column in columns if not _plain(column)]
     remarks = (f"Columns that are not known here are kept with each entry: {', '.join(own)}.",) if own else ()
     report = LoreReport(TITLE, WORLD_INFO_TITLE, tuple(fate for _entry, fate in crossed), remarks)
@@ -123,7 +122,7 @@ def write_table(
     `called` as in `formats.write_lore`. A new table whose file has the `ending` `.tsv` is divided by tabulators.
     """
     columns, rows = _table(original, source) if original is not None else (list(HEADER), [])
-    kept = (name for entry in entries for name in mapping(kept_in(entry, "csv").get("fields")))
+    kept = (name for entry in entries for name in object_in(kept_in(entry, "csv"), "fields"))
     columns += [name for name in dict.fromkeys(kept) if name not in columns]
     new = "\t" if ending.lower() == ".tsv" else ","
     divider = _divider(original.decode("utf-8-sig").splitlines()[0]) if original else new
@@ -146,7 +145,7 @@ def write_table(
 def _cells_of(row: Raw, columns: Sequence[str]) -> list[str]:
     """The cells of a row, without those at its end that it does not have."""
     last = max((place for place, column in enumerate(columns) if column in row), default=-1)
-    return [text(row.get(column)) for column in columns[: last + 1]]
+    return [text_in(row.get(column)) for column in columns[: last + 1]]
 
 
 def _line_end(original: bytes | None) -> str:
@@ -154,7 +153,7 @@ def _line_end(original: bytes | None) -> str:
 
 
 def _may_run(made: Mapping[str, tuple[Raw, object]]) -> tuple[str, ...]:
-    amount = sum(text(cell)[:1] in _RUNS for raw, _fate in made.values() for cell in raw.values() if cell)
+    amount = sum(text_in(cell)[:1] in _RUNS for raw, _fate in made.values() for cell in raw.values() if cell)
     told = "A cell begins" if amount == 1 else f"{amount} cells begin"
     return (f"{told} with = + - or @: a spreadsheet may take that for a formula.",) if amount else ()
 
@@ -197,7 +196,7 @@ _PRIORITY: Final = "it is taken for the order: what has more of it stands lower 
 
 
 def _there(used: Mapping[str, str], row: Raw) -> dict[str, Json]:
-    cells = {what: text(row.get(column)) for what, column in used.items()}
+    cells = {what: text_in(row.get(column)) for what, column in used.items()}
     made: dict[str, Json] = {}
     for what, cell in cells.items():
         made |= dict(_READ[what](cell.strip() if what != "content" else cell)) if what in _READ else {}
@@ -271,9 +270,9 @@ def _back(used: Mapping[str, str], entry: Raw) -> dict[str, Json]:
     odds, order = chance(entry), number(effective(entry, "order"))
     plain = order is None or alike("order", order, NEW_ENTRY["order"])
     cells = {
-        "title": text(entry.get("comment")),
+        "title": text_in(entry.get("comment")),
         "keys": _joined(entry.get("key")),
-        "content": text(entry.get("content")),
+        "content": text_in(entry.get("content")),
         "secondary": _joined(entry.get("keysecondary")) if effective(entry, "selective") is True else "",
         "order": "" if plain else _spelled(order),
         "priority": "" if plain or "order" in used else _spelled(order),

@@ -14,6 +14,7 @@ from typing import Final
 from msgspec import Struct
 
 from lorestudio.domain.javascript import Json, truthy
+from lorestudio.domain.json_text import mapping_in, text_in
 from lorestudio.domain.resources import prompt_text
 from lorestudio.llm.messages import SCENE_BREAK, ChatReply, ChatRequest
 from lorestudio.systems.recap.asking import Handler, Stored, WorkContext, stripped, unusable
@@ -26,7 +27,7 @@ from lorestudio.systems.recap.queue import (
     QueuedOperation,
     StoredAnswer,
 )
-from lorestudio.systems.recap.records import mapping, message_text, text_of
+from lorestudio.systems.recap.records import message_text
 from lorestudio.systems.recap.scenes.breaks import (
     BELOW_MINIMUM,
     BreakAnswer,
@@ -208,10 +209,10 @@ class Detect(Handler):
 
     def store(self, operation: QueuedOperation, answer: Json, chat: RecapChat, ctx: WorkContext) -> Stored:
         """The break that was found and the search backwards from it, or what is to be looked through next."""
-        search, made = search_of(operation), mapping(answer)
+        search, made = search_of(operation), mapping_in(answer)
         at, end = number_in(made, "at"), number_in(made, "end")
         last = search.end if end is None else end
-        rationale = text_of(made.get("rationale"))
+        rationale = text_in(made.get("rationale"))
         match made.get("outcome"):
             case "formatting":
                 if operation.metadata.get("triggered_by") == _FORMATTING_RETRY:
@@ -266,7 +267,7 @@ class DetectBackwards(Handler):
 
     def store(self, operation: QueuedOperation, answer: Json, chat: RecapChat, ctx: WorkContext) -> Stored:
         """An earlier break and the search before it, or the end of the chain: the recaps."""
-        search, at = search_of(operation, "backward"), number_in(mapping(answer), "at")
+        search, at = search_of(operation, "backward"), number_in(mapping_in(answer), "at")
         following = number_in(operation.metadata, "next_break")
         after = search.end + 1 if following is None else following
         messages = list(chat.messages)

@@ -14,11 +14,12 @@ from typing import Final, Literal, TypeAlias
 from msgspec import Struct
 
 from lorestudio.domain.javascript import NOT_WS, WS, Json, to_number, trim, truthy
+from lorestudio.domain.json_text import object_in
 from lorestudio.settings.recap import RecapSettings
 from lorestudio.systems.recap.asking import Handler, Stored, WorkContext, answer_object
 from lorestudio.systems.recap.chat import RecapChat
 from lorestudio.systems.recap.queue import NewOperation, OperationType, Priority, QueuedOperation, StoredAnswer
-from lorestudio.systems.recap.records import Record, mapping, message_text
+from lorestudio.systems.recap.records import Record, message_text
 
 Mode: TypeAlias = Literal["forward", "backward", "forced"]
 
@@ -28,7 +29,7 @@ _HEADING = re.compile(rf"{WS}*(?:scene{WS}*break|chapter{WS}+{NOT_WS}+)\.?{WS}*"
 
 def matches(message: Record, which: str) -> bool:
     """Whether a message counts: it has text, is no notice of the host's, and the right side speaks."""
-    if not trim(message_text(message)) or mapping(message.get("extra")).get("type") == "system":
+    if not trim(message_text(message)) or object_in(message, "extra").get("type") == "system":
         return False
     is_user = truthy(message.get("is_user"))
     return which == "both" or (which == "user") == is_user

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from lorestudio.domain.javascript import Json, trim, truthy
-from lorestudio.domain.json_text import spell
+from lorestudio.domain.json_text import mapping_in, object_in, spell, text_in
 from lorestudio.domain.resources import prompt_text
 from lorestudio.llm.messages import RECAP_STAGES, RUNNING_RECAP, SCENE_RECAP, ChatReply, ChatRequest
 from lorestudio.llm.redaction import cut
@@ -27,7 +27,7 @@ from lorestudio.systems.recap.queue import (
     QueuedOperation,
     StoredAnswer,
 )
-from lorestudio.systems.recap.records import mapping, message_text, text_of
+from lorestudio.systems.recap.records import message_text
 from lorestudio.systems.recap.running import running_text, scenes_to_use
 from lorestudio.systems.recap.scenes.breaks import (
     Chain,
@@ -101,7 +101,7 @@ class Combine(ChainedHandler):
 
     def store(self, operation: QueuedOperation, answer: Json, chat: RecapChat, ctx: WorkContext) -> Stored:
         """The text as the current version, the scene locked, and the chain of scenes goes on."""
-        index, text = _scene_of(operation), text_of(mapping(answer).get("text"))
+        index, text = _scene_of(operation), text_in(mapping_in(answer).get("text"))
         message = chat.at(index)
         if message is None or not has_recap(message):
             return chat, StoredAnswer(read_chain(operation).next(chat, ctx.settings), "the scene has gone meanwhile")
@@ -134,7 +134,7 @@ class Rebuild(ChainedHandler):
 
     def store(self, operation: QueuedOperation, answer: Json, chat: RecapChat, ctx: WorkContext) -> Stored:
         """The text as the current version."""
-        text, used = text_of(mapping(answer).get("text")), positions(mapping(answer).get("used"))
+        text, used = text_in(mapping_in(answer).get("text")), positions(mapping_in(answer).get("used"))
         store, last = chat.running, used[-1] if used else 0
         current = store.get()
         known = current is not None and current.content == text and current.reaches == last
@@ -173,7 +173,7 @@ def _text_of_reply(reply: ChatReply) -> str:
     except ValueError:
         value = reply.text
     try:
-        return running_text(value if "recap" in mapping(value) else reply.text)
+        return running_text(value if "recap" in mapping_in(value) else reply.text)
     except ValueError as error:
         raise unusable(reply, str(error)) from error
 
@@ -203,7 +203,7 @@ def scene_text(chat: RecapChat, where: Range, which: str) -> str:
     for index in matching(chat.messages, *where, which):
         message = chat.messages[index]
         side = "USER" if truthy(message.get("is_user")) else "CHARACTER"
-        blocks.append(f"[{side}: {text_of(message.get('name'))}]\n{message_text(message)}")
+        blocks.append(f"[{side}: {text_in(message.get('name'))}]\n{message_text(message)}")
     return "\n\n".join(blocks)
 
 
@@ -268,7 +268,7 @@ class SceneRecap(ChainedHandler):
 
     def store(self, operation: QueuedOperation, answer: Json, chat: RecapChat, ctx: WorkContext) -> Stored:
         """The recap as a new version, and its way into the running recap; or the next of the four steps."""
-        index, made = index_of(operation), mapping(answer)
+        index, made = index_of(operation), mapping_in(answer)
         where = _range_of(made)
         if truthy(made.get("too_large")):
             return _cut(index, where, chat, ctx)
@@ -276,7 +276,7 @@ class SceneRecap(ChainedHandler):
         if "stage1" in made:
             step = _step(operation, OperationType.ORGANISE, {"stage1": made["stage1"]}, list(where))
             return chat, StoredAnswer((step,), "the scene was taken apart", hands_on=True)
-        return _saved(operation, text_of(made.get("recap")), where, chat, ctx)
+        return _saved(operation, text_in(made.get("recap")), where, chat, ctx)
 
 
 def _cut(index: int, where: Range, chat: RecapChat, ctx: WorkContext) -> Stored:
@@ -309,14 +309,14 @@ class StageStep(ChainedHandler):
 
     async def ask(self, operation: QueuedOperation, chat: RecapChat, ctx: WorkContext) -> Json:
         """The step's result."""
-        done = mapping(operation.metadata.get("stages"))
-        if self.number == 4 and not mapping(done.get("stage2")).get("entities"):
+        done = object_in(operation.metadata, "stages")
+        if self.number == 4 and not object_in(done, "stage2").get("entities"):
             return {"entities": []}  # there is nothing to ask about
         before = chat.running.previous_before(index_of(operation))
         params: dict[str, Json] = {
             "extracted_data": done.get("stage1"),
             "stage2_recap": done.get("stage2"),
-            "extracted_sl": mapping(done.get("stage2")).get("entities"),
+            "extracted_sl": object_in(done, "stage2").get("entities"),
             "current_running_recap": before.content if before is not None else "",
             "active_setting_lore": "",
             "lorebook_entry_types": "",
@@ -337,11 +337,11 @@ class StageStep(ChainedHandler):
     def store(self, operation: QueuedOperation, answer: Json, chat: RecapChat, ctx: WorkContext) -> Stored:
         """The next step, or after the last one the recap as a version."""
         index = index_of(operation)
-        done: dict[str, Json] = {**mapping(operation.metadata.get("stages")), f"stage{self.number}": answer}
+        done: dict[str, Json] = {**object_in(operation.metadata, "stages"), f"stage{self.number}": answer}
         if self.following is not None:
             step = _step(operation, self.following, done, operation.metadata.get("range"))
             return chat, StoredAnswer((step,), f"step {self.number} of 4", hands_on=True)
-        name = text_of(mapping(done.get("stage2")).get("sn")) or text_of(mapping(done.get("stage1")).get("sn"))
+        name = text_in(object_in(done, "stage2").get("sn")) or text_in(object_in(done, "stage1").get("sn"))
         recap = {"scene_name": name, **done} if name else done
         where = positions(operation.metadata.get("range"))
         known = (where[0], where[1]) if len(where) == 2 else scene_range(chat, index, ctx)
@@ -387,7 +387,7 @@ def _as_stored(reply: ChatReply) -> str:
         return text
     if text == spell(value) and not isinstance(value, Mapping | str):
         raise unusable(reply, f"The model's answer is no recap: {cut(text, 60)}")
-    has_recap = isinstance(value, Mapping) and isinstance(value.get("recap"), str) and trim(text_of(value["recap"]))
+    has_recap = isinstance(value, Mapping) and isinstance(value.get("recap"), str) and trim(text_in(value["recap"]))
     return spell(value) if has_recap else text
 
 

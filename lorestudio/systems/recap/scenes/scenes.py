@@ -12,8 +12,8 @@ from typing import Final, TypeAlias
 from msgspec import Struct
 
 from lorestudio.domain.javascript import Json, base36, code_units, head, length, to_string, trim, truthy
-from lorestudio.domain.json_text import number_in, parse_json, spell
-from lorestudio.systems.recap.records import Record, get_data, mapping, namespace, set_data, text_of, with_values
+from lorestudio.domain.json_text import mapping_in, number_in, object_in, parse_json, spell, text_in
+from lorestudio.systems.recap.records import Record, get_data, namespace, set_data, with_values
 
 Range: TypeAlias = tuple[int, int]
 """First and last position, both included."""
@@ -51,12 +51,12 @@ def has_recap(message: Record) -> bool:
 
 def recap_of(message: Record) -> str:
     """The scene recap that the message carries, as it is stored; empty without one."""
-    return text_of(get_data(message, "scene_recap_memory"))
+    return text_in(get_data(message, "scene_recap_memory"))
 
 
 def name_of(message: Record, where: Range) -> str:
     """What the scene of a break is called, by its messages where it has no name."""
-    return text_of(get_data(message, "scene_break_name")) or f"Scene {where[0]}-{where[1]}"
+    return text_in(get_data(message, "scene_break_name")) or f"Scene {where[0]}-{where[1]}"
 
 
 def visible_breaks(messages: Sequence[Record]) -> tuple[int, ...]:
@@ -102,8 +102,8 @@ class SceneLock(Struct, frozen=True):
 def is_combined(message: Record) -> bool:
     """Whether the current version of the scene's recap was combined into the running recap."""
     data = namespace(message)
-    versions = mapping(data.get("scene_recap_metadata"))
-    return truthy(mapping(versions.get(str(current_index(message)))).get("combined_at"))
+    versions = object_in(data, "scene_recap_metadata")
+    return truthy(object_in(versions, str(current_index(message))).get("combined_at"))
 
 
 def current_index(message: Record) -> int:
@@ -202,8 +202,8 @@ class SceneVersions(Struct, frozen=True):
 
 def versions_of(message: Record) -> SceneVersions:
     """The versions on a break; a recap that came without any, or with one empty version, is the first."""
-    stored, recap = namespace(message).get("scene_recap_versions"), text_of(get_data(message, "scene_break_recap"))
-    texts = tuple(text_of(item) for item in stored) if isinstance(stored, list | tuple) else ()
+    stored, recap = namespace(message).get("scene_recap_versions"), text_in(get_data(message, "scene_break_recap"))
+    texts = tuple(text_in(item) for item in stored) if isinstance(stored, list | tuple) else ()
     return SceneVersions((recap,) if recap and texts in ((), ("",)) else texts, current_index(message))
 
 
@@ -243,8 +243,8 @@ def with_recap(
     if metadata is not None:
         kept = {name: value for name, value in metadata.items() if name not in (*_LEFT_EMPTY, "entryNames")}
         described = {**kept, **{name: [] for name in _LEFT_EMPTY}}
-        values["scene_recap_metadata"] = {**mapping(data.get("scene_recap_metadata")), str(len(texts) - 1): described}
-    named = scene_name(recap, text_of(data.get("scene_break_name")) or None, where, append_range=append_range)
+        values["scene_recap_metadata"] = {**object_in(data, "scene_recap_metadata"), str(len(texts) - 1): described}
+    named = scene_name(recap, text_in(data.get("scene_break_name")) or None, where, append_range=append_range)
     if named is not None and not truthy(data.get("scene_break_name")):
         values["scene_break_name"] = named
     return with_values(message, values)
@@ -272,9 +272,9 @@ def turned(message: Record, step: int) -> Record:
 def with_combined(message: Record, now_ms: int | None) -> Record:
     """The break whose current version is part of the running recap since `now_ms`, and so locked; None for no more."""
     data = namespace(message)
-    every = mapping(data.get("scene_recap_metadata"))
+    every = object_in(data, "scene_recap_metadata")
     key = str(current_index(message))
-    marked = {name: value for name, value in mapping(every.get(key)).items() if name != "combined_at"}
+    marked = {name: value for name, value in object_in(every, key).items() if name != "combined_at"}
     if now_ms is not None:
         marked["combined_at"] = now_ms
     return with_values(message, {"scene_recap_metadata": {**every, key: marked}})
@@ -288,7 +288,7 @@ def _mirrored(recap: str) -> dict[str, Json]:
 def _named(recap: Mapping[str, Json]) -> str | None:
     """The first text among `sn`, `scene_name` and the first stage's `sn`; an empty one ends the search."""
     stage = recap.get("stage1")
-    for value in (recap.get("sn"), recap.get("scene_name"), mapping(stage).get("sn")):
+    for value in (recap.get("sn"), recap.get("scene_name"), mapping_in(stage).get("sn")):
         if isinstance(value, str):
             return value
     return None
@@ -308,7 +308,7 @@ def _json(text: str) -> Json:
 
 def as_object(recap: str) -> Mapping[str, Json]:
     """A recap's JSON object, empty where it is plain text."""
-    return mapping(_json(recap))
+    return mapping_in(_json(recap))
 
 
 LISTS: Final = ("developments", "open", "state", "resolved")
@@ -333,8 +333,8 @@ def stage_entity(value: Json) -> dict[str, Json] | None:
         return None
     content = _first(value, "content", "c")
     found: dict[str, Json] = {
-        "type": text_of(_first(value, "type", "t")) or "unknown",
-        "name": text_of(_first(value, "name", "n")),
+        "type": text_in(_first(value, "type", "t")) or "unknown",
+        "name": text_in(_first(value, "name", "n")),
         "keywords": text_lines(_first(value, "keywords", "k", "keys")),
         "content": text_lines(content),
     }
@@ -350,8 +350,8 @@ def stage_entities(value: Json) -> list[Json]:
 
 def extracted_stage(value: Json) -> dict[str, Json]:
     """Step 1: `{sn, extracted}`. Raises ValueError where there is nothing in it."""
-    stored = mapping(value)
-    name = text_of(stored.get("sn"))
+    stored = mapping_in(value)
+    name = text_in(stored.get("sn"))
     listed: Sequence[Json]
     if isinstance(value, list | tuple):
         listed = text_lines(value)
@@ -371,7 +371,7 @@ def extracted_stage(value: Json) -> dict[str, Json]:
 
 def organised_stage(value: Json) -> dict[str, Json]:
     """Step 2: `{sn, recap: {outcomes, threads, state}, entities}`. Raises ValueError where it has no recap."""
-    stored = mapping(value)
+    stored = mapping_in(value)
     recap = stored.get("recap")
     if isinstance(recap, Mapping):
         parts = {name: text_lines(recap.get(name)) for name in ("outcomes", "threads", "state")}
@@ -380,12 +380,12 @@ def organised_stage(value: Json) -> dict[str, Json]:
     else:
         raise ValueError("The model's answer has no “recap”.")
     recaps: dict[str, Json] = dict(parts)
-    return {"sn": text_of(stored.get("sn")), "recap": recaps, "entities": stage_entities(stored.get("entities"))}
+    return {"sn": text_in(stored.get("sn")), "recap": recaps, "entities": stage_entities(stored.get("entities"))}
 
 
 def parsed_stage(value: Json) -> dict[str, Json]:
     """Step 3: the four lists, any of which may be empty. Raises ValueError where there is none of them."""
-    stored = mapping(value)
+    stored = mapping_in(value)
     recap = stored.get("recap")
     inside = recap if isinstance(recap, Mapping) else stored
     if isinstance(rc := inside.get("rc"), str):
@@ -397,7 +397,7 @@ def parsed_stage(value: Json) -> dict[str, Json]:
 
 def kept_entities(value: Json) -> dict[str, Json]:
     """Step 4: `{entities}`. Raises ValueError where there is no list of them."""
-    listed = value if isinstance(value, list | tuple) else mapping(value).get("entities")
+    listed = value if isinstance(value, list | tuple) else mapping_in(value).get("entities")
     if isinstance(listed, list | tuple):
         return {"entities": stage_entities(listed)}
     raise ValueError("The model's answer has no list of entities.")
@@ -409,13 +409,13 @@ def recap_in_words(recap: str) -> str:
     if not stored:
         return trim(recap)
     for stage, names in (("stage3", LISTS), ("stage2", ("outcomes", "threads", "state")), ("stage1", ("extracted",))):
-        inside = mapping(stored.get(stage))
-        inside = mapping(inside["recap"]) if isinstance(inside.get("recap"), Mapping) else inside
+        inside = object_in(stored, stage)
+        inside = mapping_in(inside["recap"]) if isinstance(inside.get("recap"), Mapping) else inside
         parts = [(name, "\n".join(to_string(item) for item in text_lines(inside.get(name)))) for name in names]
         text = "\n\n".join(f"{name.upper()}:\n{part}" for name, part in parts if part)
         if text:
             return text
-    return trim(text_of(stored.get("recap"))) or trim(recap)
+    return trim(text_in(stored.get("recap"))) or trim(recap)
 
 
 def is_empty_stage3(recap: str) -> bool:
