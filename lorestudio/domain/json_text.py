@@ -109,6 +109,11 @@ def items_in(value: Json) -> Sequence[Json]:
     return value if isinstance(value, list | tuple) else ()
 
 
+def objects_in(value: Json) -> list[Mapping[str, Json]]:
+    """The objects in a list, none of what is no list."""
+    return [item for item in items_in(value) if isinstance(item, Mapping)]
+
+
 def mapping_in(value: Json) -> Mapping[str, Json]:
     """The value where it is an object, else an empty one."""
     return value if isinstance(value, Mapping) else {}

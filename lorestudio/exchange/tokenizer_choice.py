@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from lorestudio.domain.json_text import object_in
+from lorestudio.domain.json_text import object_in, objects_in
 
 Object = Mapping[str, Any]
 _Rules = tuple[tuple[str, str], ...]
@@ -169,9 +169,9 @@ def with_preset(settings: Object, preset: Object) -> dict[str, Any]:
 def with_profile(settings: Object, name: str) -> dict[str, Any]:
     """The settings as a connection profile of that name or id would leave them; as they are where there is none."""
     manager = object_in(object_in(settings, "extension_settings"), "connectionManager")
-    listed = manager.get("profiles")
-    profiles = [each for each in listed if isinstance(each, Mapping)] if isinstance(listed, list | tuple) else []
-    found = next((each for each in profiles if name in (each.get("name"), each.get("id"))), None)
+    found = next(
+        (each for each in objects_in(manager.get("profiles")) if name in (each.get("name"), each.get("id"))), None
+    )
     if found is None:
         return dict(settings)
     api, model, changed = str(found.get("api") or ""), found.get("model"), dict(settings)

@@ -6,14 +6,14 @@ A record is what a program said it handed over. Whether it can be trusted, and w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Final, Protocol, TypeAlias, TypeVar
 
 from msgspec import Struct
 
 from lorestudio.domain.chat import Message
 from lorestudio.domain.javascript import Json
-from lorestudio.domain.json_text import text_in, texts_in
+from lorestudio.domain.json_text import objects_in, text_in, texts_in
 from lorestudio.exchange.chats.document import sent_at
 
 SOURCES: Final = "deeplore_sources"
@@ -109,7 +109,7 @@ def generated_at(message: Message) -> int | None:
 
 
 def _sources(value: Json) -> Iterator[RecordedEntry]:
-    for each in _objects(value):
+    for each in objects_in(value):
         title, filename = text_in(each.get("title")), text_in(each.get("filename"))
         if title or filename:
             tokens, priority = _number(each.get("tokens")), _number(each.get("priority"))
@@ -120,7 +120,7 @@ def _sources(value: Json) -> Iterator[RecordedEntry]:
 
 
 def _active(value: Json) -> Iterator[RecordedEntry]:
-    for each in _objects(value):
+    for each in objects_in(value):
         if title := text_in(each.get("comment")):
             world, strategy = text_in(each.get("world")), text_in(each.get("strategy"))
             yield RecordedEntry(title, vault=world, reason=strategy, keys=texts_in(each.get("keys")))
@@ -128,17 +128,13 @@ def _active(value: Json) -> Iterator[RecordedEntry]:
 
 def _viewed(value: Json) -> Iterator[RecordedEntry]:
     for group in value.values() if isinstance(value, Mapping) else ():
-        for each in _objects(group):
+        for each in objects_in(group):
             if title := text_in(each.get("entryName")):
                 yield RecordedEntry(title, vault=text_in(each.get("worldName")), keys=texts_in(each.get("keys")))
 
 
 _Reader: TypeAlias = Callable[[Json], Iterator[RecordedEntry]]
 _READERS: Final[Mapping[str, _Reader]] = {SOURCES: _sources, ACTIVE_BOOKS: _active, BOOK_VIEWER: _viewed}
-
-
-def _objects(value: Json) -> Sequence[Mapping[str, Json]]:
-    return [each for each in value if isinstance(each, Mapping)] if isinstance(value, list | tuple) else []
 
 
 def _number(value: Json) -> float | None:

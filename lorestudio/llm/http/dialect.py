@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Final, Protocol
 from urllib.parse import urlsplit, urlunsplit
 
 from msgspec import Struct, field
 
 from lorestudio.domain.javascript import Json
-from lorestudio.domain.json_text import parse_json, spell
+from lorestudio.domain.json_text import objects_in, parse_json, spell
 from lorestudio.llm.messages import ChatRequest, TokenUsage
 
 _INPUT: Final = ("input_tokens", "prompt_tokens", "promptTokenCount", "prompt_eval_count")
@@ -44,7 +44,7 @@ def read_answer(body: Json) -> ReadAnswer:
         return ReadAnswer(spell(body), value=body, bare=True)
     usage = read_usage(body)
     finish = _finish(body)
-    for block in _items(body.get("content")):
+    for block in objects_in(body.get("content")):
         if block.get("type") == "tool_use" and "input" in block:
             return ReadAnswer(spell(block["input"]), block["input"], usage, finish)
     text = _text(body)
@@ -124,7 +124,7 @@ def _text(body: Mapping[str, Json]) -> str | None:
 
 def _chosen(body: Mapping[str, Json]) -> str | None:
     """Chat completions, and the older completions with a plain text."""
-    for choice in _items(body.get("choices")):
+    for choice in objects_in(body.get("choices")):
         message = choice.get("message")
         if isinstance(message, Mapping):
             return _content(message.get("content")) or _string(message.get("refusal")) or ""
@@ -133,7 +133,7 @@ def _chosen(body: Mapping[str, Json]) -> str | None:
 
 
 def _gemini(body: Mapping[str, Json]) -> str | None:
-    for candidate in _items(body.get("candidates")):
+    for candidate in objects_in(body.get("candidates")):
         content = candidate.get("content")
         return _parts(content.get("parts")) if isinstance(content, Mapping) else ""
     for name in ("responseContent", "content"):
@@ -154,7 +154,7 @@ def _blocks(body: Mapping[str, Json]) -> str | None:
     blocks = body.get("content")
     if not isinstance(blocks, list):
         return None
-    return next((text for block in _items(blocks) if isinstance(text := block.get("text"), str)), "")
+    return next((text for block in objects_in(blocks) if isinstance(text := block.get("text"), str)), "")
 
 
 def _content(content: Json) -> str | None:
@@ -165,22 +165,17 @@ def _content(content: Json) -> str | None:
 def _parts(parts: Json) -> str:
     """The joined texts of parts, thoughts left out."""
     return "".join(
-        text for part in _items(parts) if not part.get("thought") and isinstance(text := part.get("text"), str)
+        text for part in objects_in(parts) if not part.get("thought") and isinstance(text := part.get("text"), str)
     )
 
 
 def _finish(body: Mapping[str, Json]) -> str:
-    for choice in (*_items(body.get("choices")), *_items(body.get("candidates")), body):
+    for choice in (*objects_in(body.get("choices")), *objects_in(body.get("candidates")), body):
         for name in ("finish_reason", "finishReason", "stop_reason", "done_reason"):
             value = choice.get(name)
             if isinstance(value, str):
                 return value.lower() if value != "MAX_TOKENS" else "length"
     return ""
-
-
-def _items(value: Json) -> Iterator[Mapping[str, Json]]:
-    if isinstance(value, list | tuple):
-        yield from (item for item in value if isinstance(item, Mapping))
 
 
 def _string(value: Json) -> str | None:

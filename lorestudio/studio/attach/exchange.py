@@ -23,7 +23,7 @@ import brotli
 from msgspec import Struct
 
 from lorestudio.domain.javascript import Json
-from lorestudio.domain.json_text import items_in, parse_json, spell, text_in
+from lorestudio.domain.json_text import items_in, objects_in, parse_json, spell, text_in
 from lorestudio.domain.records import Terse, grouped
 from lorestudio.llm.redaction import MASK, hide_known, redact
 
@@ -286,9 +286,7 @@ def read_replies(answer: str) -> tuple[str, ...]:
         events: Sequence[Json] = [parse_json(text)]
     except ValueError:
         events = list(_events(text))
-    pieces = grouped(
-        (place, piece) for event in events if isinstance(event, Mapping) for place, piece in _pieces(event)
-    )
+    pieces = grouped(found for event in objects_in(events) for found in _pieces(event))
     return tuple("".join(pieces[place]) for place in sorted(pieces))
 
 

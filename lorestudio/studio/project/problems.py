@@ -20,7 +20,7 @@ from msgspec import Struct, field
 from lorestudio.domain.chat import Chat, Message
 from lorestudio.domain.entry import Entry, VaultIndex
 from lorestudio.domain.javascript import Json, is_finite_number, trim
-from lorestudio.domain.json_text import object_in
+from lorestudio.domain.json_text import object_in, objects_in
 from lorestudio.domain.lifecycle import CancelToken, heed
 from lorestudio.domain.records import replace
 from lorestudio.exchange.lorebooks.entry import entry_text
@@ -220,9 +220,8 @@ def _keys_told(
 
 def _gaps(metadata: Mapping[str, Json]) -> Iterator[tuple[str, int]]:
     """Searches in vain that the chat's metadata records (rules: deeplore-tools 2.9)."""
-    records = metadata.get("deeplore_lore_gaps")
-    for record in records if isinstance(records, list | tuple) else ():
-        if not isinstance(record, Mapping) or record.get("type") != "search" or record.get("hadResults") is True:
+    for record in objects_in(metadata.get("deeplore_lore_gaps")):
+        if record.get("type") != "search" or record.get("hadResults") is True:
             continue
         query, times = record.get("query"), record.get("frequency")
         if isinstance(query, str) and is_finite_number(times):
@@ -231,13 +230,11 @@ def _gaps(metadata: Mapping[str, Json]) -> Iterator[tuple[str, int]]:
 
 def unmet_queries(analytics: Json) -> tuple[tuple[str, int], ...]:
     """Searches in vain that DeepLore's settings count over all chats (rules: deeplore-tools 3.9)."""
-    queries = object_in(analytics, "_librarian").get("topUnmetQueries")
     found: list[tuple[str, int]] = []
-    for item in queries if isinstance(queries, list | tuple) else ():
-        if isinstance(item, Mapping):
-            query, times = item.get("query"), item.get("count")
-            if isinstance(query, str) and is_finite_number(times):
-                found.append((query, int(times)))
+    for item in objects_in(object_in(analytics, "_librarian").get("topUnmetQueries")):
+        query, times = item.get("query"), item.get("count")
+        if isinstance(query, str) and is_finite_number(times):
+            found.append((query, int(times)))
     return tuple(found)
 
 

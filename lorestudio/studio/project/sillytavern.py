@@ -14,7 +14,7 @@ from typing import Final
 from msgspec import Struct
 
 from lorestudio.domain.javascript import Json
-from lorestudio.domain.json_text import items_in, mapping_in, object_in, parse_json
+from lorestudio.domain.json_text import items_in, mapping_in, object_in, objects_in, parse_json
 from lorestudio.domain.records import Terse, replace
 from lorestudio.domain.texts import reading_order
 from lorestudio.exchange.character_card import CARDS, load_card, load_group
@@ -193,8 +193,8 @@ def _usable(settings: Path) -> tuple[Path | None, tuple[str, ...]]:
     except (OSError, SettingsError):
         return None, ()
     vaults = loaded.unknown.get("vaults") if loaded.settings.enabled else None
-    on = (each for each in (vaults if isinstance(vaults, list) else ()) if isinstance(each, Mapping))
-    return settings, tuple(str(each.get("name") or each.get("port")) for each in on if each.get("enabled"))
+    on = (each for each in objects_in(vaults) if each.get("enabled"))
+    return settings, tuple(str(each.get("name") or each.get("port")) for each in on)
 
 
 # ---- what belongs to a chat -----------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from typing import Final
 from msgspec import Struct
 
 from lorestudio.domain.javascript import Json, to_string, trim, truthy
-from lorestudio.domain.json_text import parse_json
+from lorestudio.domain.json_text import mapping_in, objects_in, parse_json
 from lorestudio.domain.patterns import own_pattern
 from lorestudio.domain.resources import prompt_text
 from lorestudio.llm.embedding import Embedder, Vector
@@ -358,10 +358,10 @@ def read_review(reply: str | None, facts: Sequence[Fact], *, strict: bool) -> Re
     parsed = _parsed(reply)
     if not isinstance(parsed, Mapping | list):
         return unreviewed(facts, strict=strict)
-    members = parsed if isinstance(parsed, Mapping) else {}
-    corrected = tuple(_corrected(_list(members, "correctedFacts")))
-    missed = tuple(_fact(item) for item in _list(members, "missedFacts") if _usable(item))
-    conflicts = tuple(_conflicts(_list(members, "conflicts")))
+    members = mapping_in(parsed)
+    corrected = tuple(_corrected(objects_in(members.get("correctedFacts"))))
+    missed = tuple(_fact(item) for item in objects_in(members.get("missedFacts")) if _usable(item))
+    conflicts = tuple(_conflicts(objects_in(members.get("conflicts"))))
     if not strict and facts and not corrected:
         corrected = unreviewed(facts, strict=False).corrected
     return Review(corrected, missed, conflicts)
@@ -391,11 +391,6 @@ def _parsed(reply: str | None) -> Json:
         return parse_json(text)
     except ValueError:
         return None
-
-
-def _list(members: Mapping[str, Json], name: str) -> list[Mapping[str, Json]]:
-    found = members.get(name)
-    return [item for item in found if isinstance(item, Mapping)] if isinstance(found, list | tuple) else []
 
 
 def _usable(item: Mapping[str, Json]) -> bool:

@@ -17,7 +17,7 @@ from typing import Final, TypeAlias
 from msgspec import Struct, field
 
 from lorestudio.domain.javascript import Json, trim, truthy
-from lorestudio.domain.json_text import mapping_in, object_in, parse_json, text_in
+from lorestudio.domain.json_text import mapping_in, object_in, objects_in, parse_json, text_in
 from lorestudio.domain.patterns import Pattern, PatternError, PatternTimeoutError, compile_pattern
 from lorestudio.domain.resources import prompt_text
 from lorestudio.llm.errors import LlmError
@@ -197,12 +197,10 @@ def _pieces(template: str, params: Mapping[str, Json], *, nested: bool) -> list[
 
 def _ordered(prompts: Sequence[Json], order: Json) -> tuple[tuple[str, str], ...]:
     """The prompts that are switched on, in the preset's order; markers have no text of their own."""
-    known = {text_in(item.get("identifier")): item for item in prompts if isinstance(item, Mapping)}
+    known = {text_in(item.get("identifier")): item for item in objects_in(prompts)}
     wanted = list(known)
-    orders = [item for item in order if isinstance(item, Mapping)] if isinstance(order, list) else []
-    if orders:
-        listed = orders[-1].get("order")
-        steps = [item for item in listed if isinstance(item, Mapping)] if isinstance(listed, list) else []
+    if orders := objects_in(order):
+        steps = objects_in(orders[-1].get("order"))
         wanted = [text_in(step.get("identifier")) for step in steps if step.get("enabled") is not False]
     found: list[tuple[str, str]] = []
     for name in wanted:

@@ -13,7 +13,7 @@ from typing import Final
 from msgspec import Struct
 
 from lorestudio.domain.javascript import Json, to_string, trim, truthy
-from lorestudio.domain.json_text import mapping_in, text_in
+from lorestudio.domain.json_text import mapping_in, objects_in, text_in
 from lorestudio.domain.records import replace
 
 STORE_KEY: Final = "auto_recap_running_scene_recaps"
@@ -122,13 +122,12 @@ class RunningRecaps(Struct, frozen=True):
 def read_store(value: Json) -> RunningRecaps:
     """The store of a chat's metadata; what has another shape counts as not there."""
     stored = mapping_in(value)
-    listed = stored.get("versions")
     chat_id = stored.get("chat_id")
     known = ("chat_id", "current_version", "versions")
     return RunningRecaps(
         chat_id if isinstance(chat_id, str) else None,
         _whole(stored.get("current_version")),
-        tuple(_read(item) for item in listed if isinstance(item, Mapping)) if isinstance(listed, list | tuple) else (),
+        tuple(map(_read, objects_in(stored.get("versions")))),
         {key: item for key, item in stored.items() if key not in known},
     )
 

@@ -12,7 +12,7 @@ from lorestudio.domain import json_text
 from lorestudio.domain.chat import AuthorsNote, Chat, authors_note
 from lorestudio.domain.entry import VaultIndex
 from lorestudio.domain.javascript import Json, to_string, truthy
-from lorestudio.domain.json_text import items_in, object_in, texts_in
+from lorestudio.domain.json_text import items_in, object_in, objects_in, texts_in
 from lorestudio.domain.records import grouped, replace
 from lorestudio.exchange.chats.recorded import ACTIVE_BOOKS, BOOK_VIEWER
 from lorestudio.exchange.host_settings import room_in
@@ -386,7 +386,7 @@ def _file_settings(path: Path) -> WorldInfoSettings | None:
     size, reply = room_in(document)
     if size:
         values["world_info_context"] = min(max(1, size - reply), LARGEST_CONTEXT)
-    lore = [each for each in items_in(known.get("charLore")) if isinstance(each, Mapping)]
+    lore = objects_in(known.get("charLore"))
     extra = [f"{each.get('name')}: {worlds / name}.json" for each in lore for name in texts_in(each.get("extraBooks"))]
     values |= {
         "worlds": str(worlds),
