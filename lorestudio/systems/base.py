@@ -183,6 +183,11 @@ class Moment(Struct, frozen=True):
     for_claude: bool = False
     recorded: bool = True
 
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        """Each message's index in the chat file."""
+        return self.positions or tuple(range(len(self.chat)))
+
     def position(self, message: int) -> int:
         """Index in the chat file of the prompt view's message number `message`."""
         return self.positions[message] if self.positions else message

@@ -290,7 +290,7 @@ def chat_differences(before: Moment, after: Moment) -> Iterator[InputDifference]
 
             def carry(target: Moment, source: Moment, number: int = number) -> Moment:
                 theirs = _by_number(source)[number]
-                mine = zip(_numbers(target), target.chat, strict=True)
+                mine = zip(target.numbers, target.chat, strict=True)
                 return replace(target, chat=tuple(theirs if place == number else each for place, each in mine))
 
             words = words_of(old[number].text), words_of(new[number].text)
@@ -311,12 +311,8 @@ def _carry_chat(target: Moment, source: Moment) -> Moment:
     return replace(target, chat=source.chat, positions=source.positions, turn=turn, seen=source.seen)
 
 
-def _numbers(moment: Moment) -> tuple[int, ...]:
-    return moment.positions or tuple(range(len(moment.chat)))
-
-
 def _by_number(moment: Moment) -> dict[int, Message]:
-    return dict(zip(_numbers(moment), moment.chat, strict=True))
+    return dict(zip(moment.numbers, moment.chat, strict=True))
 
 
 def _same(one: Message, other: Message) -> bool:

@@ -45,6 +45,7 @@ from lorestudio.studio.proposals.model import (
     is_locked,
     is_locked_itself,
 )
+from lorestudio.studio.proposals.reading import one_line
 from lorestudio.vault.edited_vaults import NoteText
 from lorestudio.vault.entries import ParseRules, parse_note
 from lorestudio.vault.files import VaultError, default_folder
@@ -139,17 +140,13 @@ def draft_request(
 def _note(material: Material, limit: int) -> str:
     entry = material.entry
     fields = (("Title", (entry.title,)), ("Aliases", material.aliases), ("Keys", entry.keys))
-    written = "\n".join(f"{name}: {', '.join(_line(item) for item in items)}" for name, items in fields if items)
+    written = "\n".join(f"{name}: {', '.join(one_line(item) for item in items)}" for name, items in fields if items)
     return f"{_tagged('note', written)}\n{_tagged('note_text', _whole(head(entry.content, limit)))}"
 
 
 def _tagged(tag: str, text: str) -> str:
     """The text between tags; what looks like one of our tags in it is made harmless."""
     return f"<{tag}>\n{_TAGS.sub('‹', text)}\n</{tag}>"
-
-
-def _line(text: str) -> str:
-    return " ".join(text.split())
 
 
 def _whole(text: str) -> str:
@@ -159,7 +156,7 @@ def _whole(text: str) -> str:
 
 def _named(titles: Iterable[str], passage: str) -> list[str]:
     """The titles to name: all, or of too many first those that share a word with the passage."""
-    written = [_line(title) for title in titles]
+    written = [one_line(title) for title in titles]
     if len(written) <= MOST_TITLES:
         return written
     said = set(_WORD.findall(fold(passage)))

@@ -95,8 +95,7 @@ class Rerun(Terse, frozen=True):
     def continued(self, begun: Message) -> Rerun:
         """The same for a reply that goes on: what there is of it is the last message that is read."""
         moment = self.moment
-        places = moment.positions or tuple(range(len(moment.chat)))
-        longer = replace(moment, chat=(*moment.chat, begun), positions=(*places, self.generation.message))
+        longer = replace(moment, chat=(*moment.chat, begun), positions=(*moment.numbers, self.generation.message))
         return replace(self, moment=longer)
 
     def with_settings(self, settings: Section) -> Rerun:

@@ -423,7 +423,7 @@ class _Suspects:
 
     def _with(self, place: int) -> Carry:
         def carry(run: Rerun) -> Rerun | None:
-            places = run.moment.positions or tuple(range(len(run.moment.chat)))
+            places = run.moment.numbers
             if place in places or place >= run.generation.message:
                 return None
             at = sum(each < place for each in places)
@@ -516,7 +516,7 @@ class _Suspects:
 
 def _without(place: int) -> Carry:
     def carry(run: Rerun) -> Rerun | None:
-        places = run.moment.positions or tuple(range(len(run.moment.chat)))
+        places = run.moment.numbers
         if place not in places:
             return None
         at = places.index(place)

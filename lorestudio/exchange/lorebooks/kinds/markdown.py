@@ -29,6 +29,7 @@ from lorestudio.exchange.lorebooks.crossing import (
 from lorestudio.exchange.lorebooks.documents import WORLD_INFO_TITLE, Lore, Written
 from lorestudio.exchange.lorebooks.entry import DEFAULT_ORDER
 from lorestudio.exchange.problems import InputError
+from lorestudio.trace.wording import first_few
 from lorestudio.vault import front_matter
 from lorestudio.vault.folder import walked
 from lorestudio.vault.note.document import NoteDocument
@@ -84,7 +85,7 @@ def notes_in(files: Mapping[str, bytes], source: Path, split: int = 0) -> Lore:
     others = [path for path in files if path not in notes and not _is_hidden(path)]
     if not notes:
         lore = [path for path in others if "/" not in path and PurePosixPath(path).suffix.lower() in _LORE]
-        advice = f"Lorebooks and cards are given as files, such as {_listed(lore)}" if lore else _NOTES_WANTED
+        advice = f"Lorebooks and cards are given as files, such as {first_few(lore, _SHOWN)}" if lore else _NOTES_WANTED
         raise InputError(source, f"there is no note (.md) in it. {advice}.")
     crossed = [
         into_world_info(FORM, _taken_apart(path, _decoded(path, data)), place, place)
@@ -93,16 +94,10 @@ def notes_in(files: Mapping[str, bytes], source: Path, split: int = 0) -> Lore:
     roots = {PurePosixPath(path).parts[0] for path in files}
     root = roots.pop() if len(roots) == 1 and "/" in next(iter(files)) else ""
     folders = {str(place): _folder(path, root) for place, path in enumerate(notes) if _folder(path, root)}
-    remarks = (f"What is no note is left out: {_listed(others)}.",) if others else ()
+    remarks = (f"What is no note is left out: {first_few(others, _SHOWN)}.",) if others else ()
     report = LoreReport(TITLE, WORLD_INFO_TITLE, tuple(fate for _entry, fate in crossed), remarks)
     placed = frozenset(to_string(entry["uid"]) for entry, _fate in crossed)
     return Lore("markdown", root or source.stem, tuple(entry for entry, _fate in crossed), report, folders, placed)
-
-
-def _listed(paths: Sequence[str]) -> str:
-    """The first of them, and how many more there are."""
-    more = len(paths) - _SHOWN
-    return ", ".join(paths[:_SHOWN]) + (f" and {more} more" if more > 0 else "")
 
 
 _FENCE: Final = re.compile(r"[ ]{0,3}(?:```|~~~)")
