@@ -18,6 +18,7 @@ from typing import Final
 
 from msgspec import Struct, field
 
+from lorestudio.domain.chat import Generation
 from lorestudio.domain.entry import Entry
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.records import Terse
@@ -285,6 +286,11 @@ class Turn(Struct, frozen=True):
     swipe: int
     number: int
     kind: str = "normal"
+
+    @property
+    def generation(self) -> Generation:
+        """The reply and the swipe."""
+        return Generation(self.message, self.swipe)
 
 
 class ReadMessage(Terse, frozen=True):

@@ -116,7 +116,7 @@ def _table(traces: Sequence[Trace], simulator: Simulator) -> Table:
     as_now = [fixed("as now")] if told else []
     shown = table(*map(figure, ("reply", "entries", "tokens")), *as_now, fold("what came of it"))
     for trace in traces:
-        place = Generation(trace.turn.message, trace.turn.swipe)
+        place = trace.turn.generation
         swipe = f" ‹{place.swipe + 1}›" if place.swipe else ""
         cells = [f"#{place.message}{swipe}", str(len(trace.injections)), f"{trace.total_tokens:,}"]
         if told:

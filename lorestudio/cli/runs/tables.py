@@ -41,7 +41,7 @@ class ReplayReport:
         """The next generation."""
         before = {injection.entry for injection in self._last.injections} if self._last is not None else set()
         self._table.add_row(
-            reply_words(self._project, Generation(trace.turn.message, trace.turn.swipe)) or "next",
+            reply_words(self._project, trace.turn.generation) or "next",
             str(len({verdict.entry for record in trace.stages for verdict in record.with_outcome(Outcome.ADDED)})),
             str(len(trace.injections)),
             f"{trace.total_tokens:,}",

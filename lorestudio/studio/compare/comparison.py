@@ -16,7 +16,6 @@ from typing import Final, Protocol, TypeAlias
 
 from msgspec import Struct
 
-from lorestudio.domain.chat import Generation
 from lorestudio.domain.lifecycle import CancelToken, Closing, OnProgress
 from lorestudio.domain.records import Terse, replace
 from lorestudio.domain.texts import reading_order
@@ -182,11 +181,6 @@ def names_of(found: Comparison, notes: Sequence[Note] | frozenset[Note], turn: T
 def _why(found: Comparison, note: Note, turn: Turn | None) -> str:
     why = "" if turn is None else found.why.get(((turn.message, turn.swipe), note), "")
     return f" ({why})" if why else ""
-
-
-def generation_of(turn: Turn) -> Generation:
-    """The generation of a turn."""
-    return Generation(turn.message, turn.swipe)
 
 
 def comparison_rows(found: Comparison) -> list[list[str]]:

@@ -611,16 +611,10 @@ def place_names(vaults: Sequence[Path | str]) -> tuple[str, ...]:
 
 
 def assembled(
-    places: Sequence[str],
-    news: LibraryNews,
-    read: ReadSettings,
-    chat: Path | None = None,
-    settings: Path | None = None,
-    seed: int = 0,
-    counting: TokenCounting | None = None,
-) -> Project:
+    places: Sequence[str], news: LibraryNews, read: ReadSettings, chat: Path | None, settings: Path | None, seed: int,
+    counting: TokenCounting,
+) -> Project:  # fmt: skip
     """A project of what was read from these places. Raises InputError where the chat cannot be used."""
-    counting = counting or TokenCounting()
     counting.keep()
     project = Project(
         tuple(None if is_address(place) else Path(place) for place in places),

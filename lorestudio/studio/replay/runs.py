@@ -350,7 +350,7 @@ class TraceBook(Mapping[Generation, Trace]):
     @classmethod
     def of(cls, traces: Iterable[Trace]) -> TraceBook:
         """These traces, each of another generation."""
-        return cls({Generation(trace.turn.message, trace.turn.swipe): trace for trace in traces})
+        return cls({trace.turn.generation: trace for trace in traces})
 
     def part(self, generations: Sequence[Generation]) -> TraceBook:
         """A book of these generations alone."""

@@ -208,7 +208,7 @@ class Simulator:
     def offer(self, mine: Simulator, now: Generated) -> FinishedRun | None:
         """What the next generation of `mine` comes to by what was run here, None where only a run can tell."""
         turn, runs = now.moment.turn, self._runs
-        place = self._places.get(Generation(turn.message, turn.swipe))
+        place = self._places.get(turn.generation)
         if place is None or place >= len(runs):
             return None
         start, done = self._place_before(place), runs[place]

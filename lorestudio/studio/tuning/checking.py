@@ -11,7 +11,7 @@ from msgspec import Struct
 from lorestudio.domain.chat import Chat, Generation
 from lorestudio.domain.javascript import Json
 from lorestudio.exchange.problems import InputError
-from lorestudio.studio.compare.comparison import Candidate, generation_of, run_candidate
+from lorestudio.studio.compare.comparison import Candidate, run_candidate
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.tuning.expectations import Expectation, Judged, JudgedTurn, Should, judge, turn_outcome
 from lorestudio.systems.registry import kind_of
@@ -96,7 +96,7 @@ def checked(project: Project, expectations: Sequence[Expectation], run: str, tra
     wanted = {turn.generation for each in judged for turn in each.broken}
     ways: dict[Generation, Journeys] = {}
     for trace in traces if wanted else ():
-        place = generation_of(trace.turn)
+        place = trace.turn.generation
         if place in wanted:
             ways[place] = Journeys(trace)
     every, known = [], {entry.id: entry.title for entry in project.index.entries}

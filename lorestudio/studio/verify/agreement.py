@@ -87,7 +87,7 @@ class ComparedReply(Terse, frozen=True):
 
 def compared(record: RecordedReply | None, trace: Trace, *, tokens: bool = True) -> ComparedReply:
     """A record against the run of the reply. Without `tokens` they are not compared, since others count there."""
-    generation = Generation(trace.turn.message, trace.turn.swipe)
+    generation = trace.turn.generation
     if record is None:
         entries = tuple(ComparedEntry(WentIn.HERE, each.title, each.entry, None, each) for each in trace.injections)
         return ComparedReply(generation, Agreement.NO_RECORD, entries, because=(NO_RECORD,))

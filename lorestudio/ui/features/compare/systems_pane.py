@@ -17,7 +17,7 @@ from PySide6.QtWidgets import QSizePolicy, QToolButton, QWidget
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.lifecycle import Cancelled
 from lorestudio.settings.store import SettingsProfile
-from lorestudio.studio.compare.comparison import FEWEST, Comparison, compared_last, generation_of, total_rows
+from lorestudio.studio.compare.comparison import FEWEST, Comparison, compared_last, total_rows
 from lorestudio.studio.replay.run_store import chat_id
 from lorestudio.systems.registry import COMPARED_AT_FIRST, KINDS
 from lorestudio.trace.text import turn_words
@@ -191,7 +191,7 @@ class SystemsPane(Pane):
         self._was_seen = False
         self._waiting: list[Callable[[], object]] = []
         """What is done when the systems are loaded."""
-        self.turns = comparison_table(self, lambda turn: generation_of(turn.turn))
+        self.turns = comparison_table(self, lambda turn: turn.turn.generation)
         self.totals = comparison_table(self)
         self.chart = TokenChart(theme, self)
         self._build()
@@ -229,8 +229,8 @@ class SystemsPane(Pane):
         return holding(line, self)
 
     def _connect(self) -> None:
-        self.turns_view.picked.connect(lambda turn: self._go_to(generation_of(turn.turn)))
-        self.chart.picked.connect(lambda place: self._go_to(generation_of(self.turns.row(place).turn)))
+        self.turns_view.picked.connect(lambda turn: self._go_to(turn.turn.generation))
+        self.chart.picked.connect(lambda place: self._go_to(self.turns.row(place).turn.generation))
         self._session.project_changed.connect(self._project_changed)
         self._session.choice_changed.connect(self._choice_changed)
         self._session.state_changed.connect(self.look_for_kept)

@@ -9,7 +9,6 @@ from PySide6.QtCore import QModelIndex, Qt, Signal
 from PySide6.QtGui import QGuiApplication, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QPlainTextEdit, QTabWidget, QWidget
 
-from lorestudio.domain.chat import Generation
 from lorestudio.domain.tokens import CHARS_4
 from lorestudio.settings.behaviour import switches
 from lorestudio.studio.project.answering import AnswerKind
@@ -314,7 +313,7 @@ class TracePane(Pane):
     def _show_recorded(self) -> None:
         trace, reply = self._trace, None
         if trace is not None and self._verified is not None:
-            reply = self._verified.of(Generation(trace.turn.message, trace.turn.swipe))
+            reply = self._verified.of(trace.turn.generation)
         self.model.set_there(None if reply is None or reply.record is None else recorded_marks(reply))
 
     def _show_run(self, trace: Trace, summary: Sequence[SummaryPiece]) -> None:
