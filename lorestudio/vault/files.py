@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -69,6 +70,11 @@ def default_folder() -> Path:
 def utc_now() -> datetime:
     """The time, as every clock here gives it: aware, in UTC."""
     return datetime.now(UTC)
+
+
+def epoch_ms() -> int:
+    """The time as milliseconds since the epoch."""
+    return time.time_ns() // 1_000_000
 
 
 def place_key(path: Path) -> str:

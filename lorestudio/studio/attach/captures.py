@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 import secrets
 import threading
-import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
@@ -29,6 +28,7 @@ from lorestudio.settings.studio import AttachSettings
 from lorestudio.studio.attach.endpoint import MAX_REQUEST, Endpoint, new_token, provider_address
 from lorestudio.studio.attach.exchange import ENDING_WORDS, Exchange, ExchangeEnd, SentPrompt, read_prompt, read_replies
 from lorestudio.trace.wording import plural
+from lorestudio.vault.files import epoch_ms
 
 ENDING: Final = ".capture"
 _ID: Final = re.compile(r"\d{10,16}-[0-9a-f]{6}")
@@ -205,7 +205,7 @@ class Captures:
 
     def _prune(self) -> int:
         """Names tell how old they are; sizes are asked for only while what is kept may be too much."""
-        oldest = time.time_ns() // 1_000_000 - self.settings.keep_days * _DAY_MS
+        oldest = epoch_ms() - self.settings.keep_days * _DAY_MS
         room = self.settings.keep_mebibytes << 20
         paths = sorted(self._paths(), reverse=True)
         gone = [path for path in paths if int(path.stem.partition("-")[0]) < oldest]

@@ -19,7 +19,6 @@ import os
 import secrets
 import ssl
 import threading
-import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from ipaddress import ip_address
@@ -32,7 +31,7 @@ from msgspec import Struct
 
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.attach.exchange import MAX_REPLY, Exchange, ExchangeEnd
-from lorestudio.vault.files import reason_of
+from lorestudio.vault.files import epoch_ms, reason_of
 
 MAX_REQUEST: Final = 64 * 1024 * 1024
 MAX_HEAD: Final = 64 * 1024
@@ -283,7 +282,7 @@ class Endpoint:
         target = (self._base.path.rstrip("/") + path).encode("latin-1") + mark + query
         seen = Exchange(
             request.method.decode("ascii"), path, query.decode("latin-1"), inside,
-            tuple(request.headers.raw_items()), body, _now(),
+            tuple(request.headers.raw_items()), body, epoch_ms(),
         )  # fmt: skip
         headers = [(n, v) for n, v in seen.headers if n.lower() not in _HOP and n.lower() != b"host"]
         onward = httpx.Request(
@@ -310,7 +309,7 @@ class Endpoint:
             seen.ending, seen.problem = ExchangeEnd.CUT, "the endpoint was switched off"
             raise
         finally:
-            seen.finished_ms = _now()
+            seen.finished_ms = epoch_ms()
             self._hand_over(seen)
 
     async def _answered(self, client: _Client, onward: httpx.Request, seen: Exchange) -> None:
@@ -336,7 +335,7 @@ class Endpoint:
             )  # fmt: skip
             async for piece in answer.aiter_raw():
                 if seen.first_byte_ms is None:
-                    seen.first_byte_ms = _now()
+                    seen.first_byte_ms = epoch_ms()
                 await client.send(h11.Data(data=piece))
                 room = MAX_REPLY - len(seen.answer)
                 seen.answer += piece[:room]
@@ -439,10 +438,6 @@ def _is_loopback(host: str) -> bool:
         return ip_address(host).is_loopback
     except ValueError:
         return host == "localhost"
-
-
-def _now() -> int:
-    return time.time_ns() // 1_000_000
 
 
 def _reason(status: int) -> str:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import logging
-import time
 import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -45,7 +44,7 @@ from lorestudio.systems.facts.records import (
     ThreadState,
 )
 from lorestudio.systems.facts.similarity import comparable
-from lorestudio.systems.facts.store import FactStore, clock
+from lorestudio.systems.facts.store import FactStore
 from lorestudio.systems.facts.threads import (
     Passage,
     Timeouts,
@@ -58,6 +57,7 @@ from lorestudio.systems.facts.threads import (
     waiting_passages,
 )
 from lorestudio.systems.vectors import embedder_named
+from lorestudio.vault.files import epoch_ms
 
 logger = logging.getLogger(__name__)
 
@@ -74,7 +74,7 @@ class Conversations(Struct, frozen=True):
     model: Model
     options: FactOptions = field(default_factory=FactOptions)
     timeouts: Timeouts = field(default_factory=Timeouts)
-    now: Callable[[], int] = clock
+    now: Callable[[], int] = epoch_ms
     label: str = ""
 
     def get_or_create(self, user: str) -> Thread:
@@ -225,7 +225,7 @@ class FactsSession(Closing):
     answers: AnswerSource | None = None
     model: str = ""
     embedder: Embedder | None = None
-    now: Callable[[], int] = lambda: time.time_ns() // 1_000_000
+    now: Callable[[], int] = epoch_ms
     in_memory: bool = False
     store: FactStore = data_field(init=False)
     _at: int | None = data_field(default=None, init=False)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import sqlite3
-import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
@@ -46,6 +45,7 @@ from lorestudio.systems.facts.records import (
     iso,
 )
 from lorestudio.systems.facts.similarity import VectorTable
+from lorestudio.vault.files import epoch_ms
 
 VERSION: Final = 2
 
@@ -305,11 +305,6 @@ def default_path() -> Path:
     return platformdirs.user_data_path("lorestudio", appauthor=False) / FILE_NAME
 
 
-def clock() -> int:
-    """Milliseconds since the epoch."""
-    return time.time_ns() // 1_000_000
-
-
 class _Table(Struct, frozen=True):
     """An owner's vectors as they were at a stamp of the file."""
 
@@ -333,7 +328,7 @@ class FactStore(Closing):
         self,
         path: Path | None = None,
         *,
-        now: Callable[[], int] = clock,
+        now: Callable[[], int] = epoch_ms,
         new_id: Callable[[str], str] = lambda _kind: uuid.uuid4().hex,
         mode: str = SAFE,
         vector_model: str = "",

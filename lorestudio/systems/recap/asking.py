@@ -27,6 +27,7 @@ from lorestudio.systems.recap.chat import RecapChat, RecapSurroundings
 from lorestudio.systems.recap.queue import HopelessError, QueuedOperation, StoredAnswer
 from lorestudio.systems.recap.records import Record, message_text
 from lorestudio.trace.model import AiCall
+from lorestudio.vault.files import epoch_ms
 
 _FENCE = re.compile(r"```[A-Za-z0-9_-]*[^\S\n]*\n?(.*?)```", re.DOTALL)
 _BARE_KEY = re.compile(r'"[^"\n]*"\s*:')
@@ -314,7 +315,7 @@ class WorkContext(Struct, frozen=True):
     presets: Mapping[str, QuestionPreset] = {}
     context_size: int = 0
     model: str = ""
-    now_ms: Callable[[], int] = lambda: time.time_ns() // 1_000_000
+    now_ms: Callable[[], int] = epoch_ms
     on_call: Callable[[AiCall], None] | None = None
 
     @property

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -39,7 +40,7 @@ from lorestudio.systems.recap.records import NAMESPACE, OLD_NAMESPACE, Record, n
 from lorestudio.systems.recap.refresh import auto_hide, pinned_hidden, reverted
 from lorestudio.systems.recap.running import STORE_KEY
 from lorestudio.systems.recap.scenes.scenes import PINNED_HIDDEN
-from lorestudio.vault.files import utc_now
+from lorestudio.vault.files import refused, utc_now
 from lorestudio.vault.writer import digest_of
 
 OURS: Final = (STORE_KEY, REFUSED_KEY)
@@ -113,22 +114,16 @@ def write_chat_file(file: ChatFile, chat: RecapChat, copies: Path | None = None)
 
     Raises ChangedMeanwhileError, and InputError where it cannot be written.
     """
-    try:
+    with refused(partial(InputError, file.path), "the chat cannot be read: {reason}."):
         there = read_whole(file.path)
-        found = digest_of(there)
-    except OSError as error:
-        raise InputError(file.path, f"the chat cannot be read: {error.strerror or error}.") from error
-    if found != file.document.digest:
+    if digest_of(there) != file.document.digest:
         raise RecapFileChangedError(file.path, "another program has changed the chat meanwhile.")
     data = file.with_chat(chat)
-    if digest_of(data) == found:
+    if data == there:
         return file
     keep_version(there, file.path, copies, utc_now())
-    try:
+    with refused(partial(InputError, file.path), "the chat cannot be written: {reason}. Its recaps are kept."):
         write_atomically(file.path, data, expected=there)
-    except OSError as error:
-        reason = error.strerror or error
-        raise InputError(file.path, f"the chat cannot be written: {reason}. Its recaps are kept.") from error
     return read_chat_file(file.path)
 
 

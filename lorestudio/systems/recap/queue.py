@@ -13,6 +13,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import Final, Literal
 
@@ -23,6 +24,7 @@ from lorestudio.domain.json_text import mapping_in, number_in, object_in, parse_
 from lorestudio.domain.records import field_names, replace
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.files import read_whole, write_atomically
+from lorestudio.vault.files import refused
 
 
 class OperationType(StrEnum):
@@ -463,10 +465,8 @@ def load_queue(path: Path) -> tuple[QueueState, tuple[str, ...]]:
     if sound:
         return replace(read_queue(text), current=None), ()
     aside = _aside(path)
-    try:
+    with refused(partial(InputError, path), "the queue is damaged and cannot be moved: {reason}."):
         path.replace(aside)
-    except OSError as error:
-        raise InputError(path, f"the queue is damaged and cannot be moved: {error.strerror or error}.") from error
     return QueueState(), (f"{path.name} was damaged; it is now {aside.name}, and a new queue was begun.",)
 
 
@@ -475,11 +475,9 @@ def save_queue(path: Path, state: QueueState) -> None:
     if state == QueueState() and not path.exists():
         return
     document: Json = write_queue(state)
-    try:
-        data = json.dumps(document, ensure_ascii=False, indent=1).encode("utf-8", "backslashreplace")
+    data = json.dumps(document, ensure_ascii=False, indent=1).encode("utf-8", "backslashreplace")
+    with refused(partial(InputError, path), "the queue cannot be written: {reason}."):
         write_atomically(path, data, private=True)
-    except OSError as error:
-        raise InputError(path, f"the queue cannot be written: {error.strerror or error}.") from error
 
 
 def _aside(path: Path) -> Path:

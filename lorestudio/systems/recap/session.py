@@ -10,6 +10,7 @@ import asyncio
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -57,7 +58,7 @@ from lorestudio.systems.recap.worker import MemoryBook, QueueProgress, RecapWork
 from lorestudio.trace.model import AiCall, Trace
 from lorestudio.trace.wording import plural
 from lorestudio.vault.file_lock import FileLock
-from lorestudio.vault.files import default_folder, place_key
+from lorestudio.vault.files import default_folder, place_key, refused
 from lorestudio.vault.writer import digest_of
 
 
@@ -427,11 +428,9 @@ class RecapSession(Struct, eq=False):
             return
         folder = default_folder() / "recap"
         lock = FileLock(folder / f"{digest_of(place_key(self.path).encode('utf-8', 'surrogateescape'))[:32]}.lock")
-        try:
+        with refused(partial(InputError, folder), "the folder cannot be used: {reason}."):
             folder.mkdir(parents=True, exist_ok=True)
             held = lock.try_acquire()
-        except OSError as error:
-            raise InputError(folder, f"the folder cannot be used: {error.strerror or error}.") from error
         if not held:
             raise InputError(self.path, "another lorestudio is working on the recaps of this chat. Let it finish.")
         self._lock = lock
@@ -596,10 +595,8 @@ def keep_recap_settings(path: Path, settings: RecapSettings) -> None:
         document.pop(each.name, None)
         if (value := getattr(settings, each.name)) != each.default:
             document[each.name] = value
-    try:
+    with refused(partial(InputError, path), "the settings cannot be written: {reason}."):
         write_atomically(path, json_bytes(document))
-    except OSError as error:
-        raise InputError(path, f"the settings cannot be written: {error.strerror or error}.") from error
 
 
 async def follow(session: RecapSession, *, by_itself: bool) -> tuple[MessageHappening, ...]:

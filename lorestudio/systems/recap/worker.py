@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import random
-import time
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
 from functools import partial
 from typing import Final
@@ -42,6 +41,7 @@ from lorestudio.systems.recap.queue import (
 from lorestudio.systems.recap.refresh import refreshed
 from lorestudio.systems.recap.scenes.break_search import Detect, DetectBackwards
 from lorestudio.systems.recap.scenes.recaps import FILTER, ORGANISE, PARSE, Combine, Rebuild, SceneRecap
+from lorestudio.vault.files import epoch_ms
 
 HANDLERS: Final[Mapping[str, Handler]] = {
     OperationType.RECAP: MessageRecap(),
@@ -156,7 +156,7 @@ class Worker(Struct, eq=False):
     max_retries: int = 0
     keep: Callable[[QueueState], Awaitable[None]] = _no_keeping
     on_progress: Callable[[QueueProgress], None] | None = None
-    now_ms: Callable[[], int] = lambda: time.time_ns() // 1_000_000
+    now_ms: Callable[[], int] = epoch_ms
     sleep: Callable[[float], Coroutine[None, None, None]] = asyncio.sleep
     draw: Callable[[], float] = random.random
     _lock: asyncio.Lock = field(default_factory=asyncio.Lock)
