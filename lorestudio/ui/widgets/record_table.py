@@ -662,16 +662,12 @@ class CheckRow(Struct, frozen=True):
 
 def setting_rows(changes: Sequence[SettingChange]) -> list[CheckRow]:
     """Rows of settings with both values."""
-    return [
-        CheckRow(
-            each.declaration.alias,
-            tr(each.declaration.label),
-            value_text(each.declaration, each.before),
-            value_text(each.declaration, each.after),
-            f"{each.declaration.alias}: {tr(each.declaration.help)}",
-        )
-        for each in changes
-    ]
+    rows = []
+    for each in changes:
+        setting = each.declaration
+        before, after = value_text(setting, each.before), value_text(setting, each.after)
+        rows.append(CheckRow(setting.alias, tr(setting.label), before, after, f"{setting.alias}: {tr(setting.help)}"))
+    return rows
 
 
 def change_columns(heads: tuple[str, str, str]) -> list[Column]:

@@ -95,12 +95,8 @@ def change_rows(diff: TraceDiff, causes: Causes | None) -> ChangeRow:
             group = _group(root, tr(heading), len(mine), SIGNS[what], opened=True)
             for line in mine:
                 who = line.who.removeprefix("by ") or (tr("not found") if causes is not None else "")
-                cells = (
-                    line.title,
-                    *_sides(what, changes[line.effect], diff),
-                    signed_words(line.tokens) if line.tokens else "",
-                    who,
-                )
+                tokens = signed_words(line.tokens) if line.tokens else ""
+                cells = (line.title, *_sides(what, changes[line.effect], diff), tokens, who)
                 group.add(ChangeRow(cells, _TONES.get(what, "warning"), line.effect[1]))
     _add_rest(root, diff, {key for _what, key in changes})
     return root

@@ -109,18 +109,12 @@ class ControlPickers:
     def folder(self, project: Project) -> Picker:
         """A folder for the filter; one that is in it is taken out."""
         chosen = project.controls.folders
-        options = [
-            _PickerOption(
-                folder.path,
-                count(folder.entry_count, "entry", "entries"),
-                folder.path in chosen,
-                partial(without_folder if folder.path in chosen else with_folder, folder=folder.path),
-                tr("folder filter without {folder}", folder=folder.path)
-                if folder.path in chosen
-                else tr("folder filter with {folder}", folder=folder.path),
-            )
-            for folder in project.index.folders
-        ]
+        options = []
+        for folder in project.index.folders:
+            inside, entries = folder.path in chosen, count(folder.entry_count, "entry", "entries")
+            change = partial(without_folder if inside else with_folder, folder=folder.path)
+            words = tr("folder filter without {folder}") if inside else tr("folder filter with {folder}")
+            options.append(_PickerOption(folder.path, entries, inside, change, words.format(folder=folder.path)))
         return self._options(tr("Filter by folder"), tr("Type a few letters of a folder"), options, project)
 
     def character(self, project: Project) -> Picker:

@@ -471,12 +471,8 @@ class ExportBookDialog(LoreDialog):
             self._forget()
             self.wait_for(tr("Name the file that is to be written."))
             return
-        folder, target, choice, rules = (
-            Path(self.vault.currentData()),
-            Path(text).expanduser(),
-            self._choice(),
-            self._rules,
-        )
+        folder, target = Path(self.vault.currentData()), Path(text).expanduser()
+        choice, rules = self._choice(), self._rules
         self.state.setText(tr("Looking at the notes…"))
         self.ask(
             self._work, lambda vaults: plan_export(_of(vaults, folder), real_path(target), rules, choice),

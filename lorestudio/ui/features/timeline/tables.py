@@ -223,21 +223,14 @@ def turn_columns(content: MapContent, names: Names) -> list[Column]:
     def cause(cache: CacheTurn) -> str:
         return cause_text(cache.cause) if cache.cause is not None else tr("new messages") if cache.missed else ""
 
+    inside = of_turn(lambda turn: number(len(turn.summary.injected)), tr("not run yet"))
+    in_all = "Of all that went in, also where no budget counts it, as in outlets"
+    in_budget = "What counts against the budget, as a part of it"
     return [
         Column("Reply", content.label, width=FIT),
-        Column(
-            "In", of_turn(lambda turn: number(len(turn.summary.injected)), tr("not run yet")), width=40, numeric=True
-        ),
-        Column(
-            "Tokens",
-            of_turn(lambda turn: number(turn.summary.tokens)),
-            width=60,
-            numeric=True,
-            help="Of all that went in, also where no budget counts it, as in outlets",
-        ),
-        Column(
-            "Of budget", of_turn(share), width=70, numeric=True, help="What counts against the budget, as a part of it"
-        ),
+        Column("In", inside, width=40, numeric=True),
+        Column("Tokens", of_turn(lambda turn: number(turn.summary.tokens)), width=60, numeric=True, help=in_all),
+        Column("Of budget", of_turn(share), width=70, numeric=True, help=in_budget),
         Column("Entered", of_turn(lambda turn: number(len(turn.changes.entered))), width=60, numeric=True),
         Column("Left", of_turn(lambda turn: number(len(turn.changes.left))), width=44, numeric=True),
         Column("What changed", of_turn(lambda turn: changes_text(turn.changes, names.title)), width=260),

@@ -151,14 +151,9 @@ def _look(step: FunnelStep) -> Look:
     changes += [f"\N{MINUS SIGN}{number(step.removed)}"] if step.removed else []
     fill = "green" if step.phase is Phase.LOAD else PHASE_FILLS[step.phase]
     bar = Bar(((0, step.share, fill), (step.share, step.share + step.removed_share, "")), track=True)
-    first = Strip(
-        (Words(step.stage, bold=True, width=_NAME, gap=4), bar),
-        (
-            Words(number(step.left), bold=True, width=_LEFT, right=True),
-            Words("  ".join(changes), tone="text_muted", scale=0.93, width=66, gap=4),
-        ),
-        20,
-    )
+    left = Words(number(step.left), bold=True, width=_LEFT, right=True)
+    changed = Words("  ".join(changes), tone="text_muted", scale=0.93, width=66, gap=4)
+    first = Strip((Words(step.stage, bold=True, width=_NAME, gap=4), bar), (left, changed), 20)
     sign: tuple[Piece, ...] = ()
     if step.error or step.running:
         sign = (Glyph("error", "error", 13, 18) if step.error else Glyph("live", "accent", 13, 18, steady=True),)
