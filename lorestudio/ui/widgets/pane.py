@@ -17,6 +17,7 @@ from PySide6.QtGui import (
     QCloseEvent,
     QFocusEvent,
     QFontMetricsF,
+    QHideEvent,
     QKeyEvent,
     QPainter,
     QPaintEvent,
@@ -294,7 +295,8 @@ class FoldingRow(QWidget):
 
 class Pane(QWidget):
     """The content of a dock. `note_changed` carries a few words for the dock's title, `last_note` are those of now;
-    `wanted` carries the id of an action that a button asks for, which the window does.
+    `wanted` carries the id of an action that a button asks for, which the window does. `looked_at` and `looked_away`
+    follow as it comes into sight and goes.
 
     `focus_target` is the widget that takes the keyboard when the pane is entered, `search_field` the one that searches
     it. `empty` stands in the place of other `pages` where there is nothing to show.
@@ -302,6 +304,8 @@ class Pane(QWidget):
 
     note_changed = Signal(str)
     wanted = Signal(str)
+    looked_at = Signal()
+    looked_away = Signal()
     last_note = ""
     empty: EmptyState
     pages: QStackedWidget
@@ -351,6 +355,16 @@ class Pane(QWidget):
     def focus_target(self) -> QWidget:
         """Where the keyboard goes when the pane is entered."""
         return self
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Qt: somebody looks."""
+        super().showEvent(event)
+        self.looked_at.emit()
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        """Qt: nobody looks any more."""
+        super().hideEvent(event)
+        self.looked_away.emit()
 
     def focusInEvent(self, event: QFocusEvent) -> None:
         """Qt: a click beside its parts, or a part that went, has left the keyboard here, where keys do nothing."""

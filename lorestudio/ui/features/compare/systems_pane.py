@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from PySide6.QtCore import QPoint, QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QFontMetricsF, QIcon, QImage, QPainter, QPen, QPolygonF, QRegion, QShowEvent
+from PySide6.QtGui import QFontMetricsF, QIcon, QImage, QPainter, QPen, QPolygonF, QRegion
 from PySide6.QtWidgets import QSizePolicy, QToolButton, QWidget
 
 from lorestudio.domain.chat import Generation
@@ -231,6 +231,7 @@ class SystemsPane(Pane):
     def _connect(self) -> None:
         self.turns_view.picked.connect(lambda turn: self._go_to(turn.turn.generation))
         self.chart.picked.connect(lambda place: self._go_to(self.turns.row(place).turn.generation))
+        self.looked_at.connect(partial(self._when_loaded, self._seen))
         self._session.project_changed.connect(self._project_changed)
         self._session.choice_changed.connect(self._choice_changed)
         self._session.state_changed.connect(self.look_for_kept)
@@ -348,11 +349,6 @@ class SystemsPane(Pane):
             return
         self.chosen = list(keys)
         self._compare(there, only_kept=True)
-
-    def showEvent(self, event: QShowEvent) -> None:
-        """Look for the comparison that was kept."""
-        super().showEvent(event)
-        self._when_loaded(self._seen)
 
     def _seen(self) -> None:
         if not self._was_seen:

@@ -68,8 +68,9 @@ class MemoriesFeature(Feature):
         context, store, pane = self.context, self.store, MemoriesPane(self.context.theme, self.home("memories"))
         context.commands.attach({Where.MEMORIES: (pane.memories.view,)})
         pane.use_actions(context.commands)
-        pane.seen.connect(lambda looks: store.look(wanted=looks))
-        pane.seen.connect(lambda _looks: context.use(_USED))
+        for told, looks in ((pane.looked_at, True), (pane.looked_away, False)):
+            told.connect(partial(store.look, wanted=looks))
+            told.connect(partial(context.use, _USED))
         pane.again.connect(store.renew)
         pane.passages.wanted.connect(lambda key, again: self.extract(ExtractionWish(again, key)))
         pane.passages.jump.connect(self._jump)

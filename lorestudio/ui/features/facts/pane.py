@@ -9,7 +9,7 @@ from collections.abc import Collection, Mapping
 from typing import Final
 
 from PySide6.QtCore import QPoint, QSignalBlocker, Qt, Signal
-from PySide6.QtGui import QHideEvent, QResizeEvent, QShowEvent
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QCheckBox, QComboBox, QSizePolicy, QToolButton, QWidget
 
 from lorestudio.domain.texts import shorten
@@ -345,11 +345,8 @@ class MemoryPage(QWidget):
 
 
 class MemoriesPane(WorkPane):
-    """Shows what it is given. `seen` says whether somebody looks, `again` follows the wish to read once more after a
-    problem.
-    """
+    """Shows what it is given. `again` follows the wish to read once more after a problem."""
 
-    seen = Signal(bool)
     menu = (
         "memories.again", "memories.refresh", "memories.reload", "", "memories.undo", "memories.copy_all", "",
         "memories.settings",
@@ -441,13 +438,3 @@ class MemoriesPane(WorkPane):
         self.refresh.setEnabled(not under.kind)
         self.passages.show_work(under.passage, busy=bool(under.kind))
         self._say_asked(asked, tr("Facts are drawn out by: {who}", who=spoken), spoken)
-
-    def showEvent(self, event: QShowEvent) -> None:
-        """Qt: somebody looks."""
-        super().showEvent(event)
-        self.seen.emit(True)
-
-    def hideEvent(self, event: QHideEvent) -> None:
-        """Qt: nobody looks any more."""
-        super().hideEvent(event)
-        self.seen.emit(False)

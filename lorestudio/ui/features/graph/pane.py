@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from PySide6.QtCore import QPoint, QTimer, Signal
-from PySide6.QtGui import QGuiApplication, QResizeEvent, QShowEvent
+from PySide6.QtGui import QGuiApplication, QResizeEvent
 from PySide6.QtWidgets import QMenu, QWidget
 
 from lorestudio.domain.entry import VaultIndex
@@ -127,6 +127,7 @@ class GraphPane(Pane):
 
     def _connect(self) -> None:
         session, bar, view = self._session, self.bar, self.view
+        self.looked_at.connect(self._make)
         self.tabs.currentChanged.connect(self._turned)
         session.project_changed.connect(self._show_project)
         session.traces_changed.connect(lambda _generations: self._traces_changed())
@@ -593,11 +594,6 @@ class GraphPane(Pane):
         """Qt: a narrow pane keeps room for its tabs."""
         super().resizeEvent(event)
         self.bar.scope.set_narrow(event.size().width() < WIDE)
-
-    def showEvent(self, event: QShowEvent) -> None:
-        """Qt: the graph is made when somebody looks."""
-        super().showEvent(event)
-        self._make()
 
 
 def _same_nodes(before: PreparedGraph, now: PreparedGraph) -> bool:

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Final
 
 from PySide6.QtCore import QModelIndex, Signal
-from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import QWidget
 
 from lorestudio.domain.entry import Entry
@@ -193,6 +192,8 @@ class LinksPane(Pane):
         self.make = button(self, tr("Create"), self.create_chosen, tip=tr("Make the note that the chosen link names"))
         self.state = label(self, kind="small", wrap=False, yields=True)
         self._delay = later(self, self.look, PAUSE_MS)
+        self.looked_at.connect(self._delay.start)
+        self.looked_away.connect(self._rest)
         self.column.addWidget(self.or_empty("link", self.tree), 1)
         foot = row((self.state, 1), self.link, self.link_all, self.make, spacing=6, margins=(8, 4, 8, 4))
         self.column.addLayout(foot)
@@ -242,6 +243,10 @@ class LinksPane(Pane):
         if isinstance(note, Entry):
             self._ask_wakes(mine, note)
         self._settle()
+
+    def _rest(self) -> None:
+        self._delay.stop()
+        self._cancel.cancel()
 
     def link_chosen(self) -> None:
         """Make a link of the mention that the keyboard is on."""
@@ -381,17 +386,6 @@ class LinksPane(Pane):
         else:
             self.say_empty(tr("No note chosen"), tr("Choose one to see what links to it, and what its text wakes."))
         self._settle()
-
-    def showEvent(self, event: QShowEvent) -> None:
-        """Qt: what happened while nobody looked."""
-        super().showEvent(event)
-        self._delay.start()
-
-    def hideEvent(self, event: QHideEvent) -> None:
-        """Qt: nobody looks any more."""
-        super().hideEvent(event)
-        self._delay.stop()
-        self._cancel.cancel()
 
 
 def _is_missing(row: PlaceRow) -> bool:

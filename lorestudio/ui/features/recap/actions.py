@@ -57,8 +57,8 @@ class RecapFeature(Feature):
 
         context, recaps, pane = self.context, self.recaps, RecapPane(self.context.theme, self.home("recap"))
         pane.use_actions(context.commands)
-        pane.seen.connect(recaps.want)
-        pane.seen.connect(lambda: context.use(_USED))
+        pane.looked_at.connect(recaps.want)
+        pane.looked_at.connect(lambda: context.use(_USED))
         pane.again.connect(recaps.try_again)
         recaps.prompt_changed.connect(pane.prompt.show_prompt)
         self._connect_pages(pane)

@@ -289,11 +289,8 @@ _EMPTY: Final = {
 
 
 class RecapPane(WorkPane):
-    """Shows what it is given. `seen` says that it is in sight, `again` follows the wish to open the recaps after a
-    problem.
-    """
+    """Shows what it is given. `again` follows the wish to open the recaps after a problem."""
 
-    seen = Signal()
     menu = ("recap.search", "recap.running", "", "recap.clear_queue", "recap.clear")
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
@@ -380,11 +377,6 @@ class RecapPane(WorkPane):
         self.progress.setValue(queue.done)
         self.progress.setAccessibleDescription(queue_words(queue))
         self._say_asked(asked, tr("Recaps are written by: {who}", who=spoken), spoken)
-
-    def showEvent(self, event: QShowEvent) -> None:
-        """Qt: somebody looks."""
-        super().showEvent(event)
-        self.seen.emit()
 
 
 def _in_short(picture: RecapPicture) -> str:

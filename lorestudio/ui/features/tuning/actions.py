@@ -116,7 +116,7 @@ class TuningFeature(Feature):
 
         pane = ScoresPane(self.context.theme, self.context.preview.whole, self.home("scores"))
         pane.picked.connect(self._look_at)
-        pane.seen.connect(self.score)
+        pane.looked_at.connect(self.score)
         self.context.enable_with(pane.try_button, "scores.steps")
         return pane
 

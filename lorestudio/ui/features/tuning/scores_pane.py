@@ -9,7 +9,6 @@ from typing import Any, Final
 import numpy as np
 from msgspec import Struct
 from PySide6.QtCore import Signal
-from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QTabWidget, QWidget
 
 from lorestudio.studio.tuning.effects import Effects, StepEffect, TurnEffect, moving_steps
@@ -54,10 +53,9 @@ def _metric_row(scores: Scores, name: str, against: str, seed: int) -> MetricRow
 
 
 class ScoresPane(Pane):
-    """`picked` carries a message or an entry to look at, either may be None; `seen` follows when somebody sees it."""
+    """`picked` carries a message or an entry to look at, either may be None."""
 
     picked = Signal(object, object)
-    seen = Signal()
 
     def __init__(self, theme: Theme, whole: LiveEffects, parent: QWidget | None = None) -> None:
         super().__init__("scores", tr("Scores"), theme, parent)
@@ -176,11 +174,6 @@ class ScoresPane(Pane):
         self.show_steps(self.steps.model.rows, tr("Of an earlier run. Try again to see them now."))
         for part in (self.steps, self.chart):
             part.setEnabled(False)
-
-    def showEvent(self, event: QShowEvent) -> None:
-        """Qt: scores are made when somebody looks."""
-        super().showEvent(event)
-        self.seen.emit()
 
 
 class EffectRow(Struct, frozen=True):

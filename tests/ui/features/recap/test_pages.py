@@ -517,7 +517,7 @@ def test_what_an_empty_part_offers_is_asked_for(pane: RecapPane) -> None:
 def test_the_pane_says_that_it_is_in_sight(theme: Theme, qtbot: QtBot) -> None:
     pane = RecapPane(theme)
     qtbot.addWidget(pane)
-    told = told_by(pane.seen)
+    told = told_by(pane.looked_at)
     assert told == []
     pane.show()
     assert told == [()]
