@@ -19,7 +19,6 @@ from PySide6.QtGui import (
     QDropEvent,
     QFocusEvent,
     QFontMetricsF,
-    QHelpEvent,
     QInputMethodEvent,
     QKeyEvent,
     QKeySequence,
@@ -35,7 +34,6 @@ from PySide6.QtWidgets import (
     QListView,
     QPlainTextDocumentLayout,
     QPlainTextEdit,
-    QToolTip,
     QWidget,
 )
 
@@ -44,9 +42,9 @@ from lorestudio.domain.javascript import length
 from lorestudio.domain.texts import comparable
 from lorestudio.studio.notes.vault_notes import alias_key
 from lorestudio.ui.features.notes.editor.buffer import NoteBuffer
-from lorestudio.ui.shell.qt import plain
 from lorestudio.ui.shell.theme import LETTERS, fixed_font, scaled
 from lorestudio.ui.shell.words import tr
+from lorestudio.ui.widgets.paint import shows_tip
 from lorestudio.ui.widgets.picker import score
 from lorestudio.vault.links.references import Reference, references
 from lorestudio.vault.links.targets import NOTE_SUFFIX, LinkTargets, NoteNames, base_name
@@ -441,15 +439,11 @@ class BodyEdit(QPlainTextEdit):
 
     def event(self, event: QEvent) -> bool:
         """Qt: the tooltip over a link shows where it leads."""
-        if event.type() is QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
-            found = self._link_under(self.viewport().mapFrom(self, event.pos()))
-            text = self.preview(found) if found is not None else ""
-            if text:
-                QToolTip.showText(event.globalPos(), plain(text), self)
-            else:
-                QToolTip.hideText()
-            return True
-        return super().event(event)
+        return shows_tip(self, event, self._words_at) or super().event(event)
+
+    def _words_at(self, point: QPoint) -> str:
+        found = self._link_under(self.viewport().mapFrom(self, point))
+        return self.preview(found) if found is not None else ""
 
     def _link_under(self, point: QPoint) -> Reference | None:
         cursor = self.cursorForPosition(point)
