@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, Final
 
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtGui import QAccessible, QAccessibleEvent, QKeyEvent, QShowEvent
+from PySide6.QtGui import QAccessible, QAccessibleEvent, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QPlainTextEdit, QPushButton, QSizePolicy, QStackedWidget, QTabWidget, QToolButton, QWidget
 
 from lorestudio.ui.shell.actions import Commands
@@ -33,7 +33,7 @@ from lorestudio.ui.widgets.layouts import (
     split,
     tight,
 )
-from lorestudio.ui.widgets.pane import EmptyState, Pane, TonedBar
+from lorestudio.ui.widgets.pane import EmptyState, FoldingRow, Pane, TonedBar
 from lorestudio.ui.widgets.record_table import LateTable, RecordTable, RecordView
 
 
@@ -163,7 +163,7 @@ class RowsPage(QWidget):
         *,
         halved: bool = True,
     ) -> None:
-        """With `halved`, rows and what is below them have the same room at first."""
+        """With `halved`, rows and what is below them have the same room until somebody divides it."""
         super().__init__(parent)
         self.setAccessibleName(name)
         self._about: object = None
@@ -176,6 +176,7 @@ class RowsPage(QWidget):
         column(self.table, self.empty, of=listed, margins=0)
         self.words = label(self.detail, kind="small", selectable=True)
         self.below = column(self.words, of=self.detail, spacing=4, margins=(8, 4, 8, 6))
+        self.splitter.splitterMoved.connect(self._divide)
         column(self.splitter, of=self, margins=0)
         self.model.changed.connect(self._show_rows)
         self._show_rows()
@@ -213,15 +214,20 @@ class RowsPage(QWidget):
             act(self.table.current)
 
     def add_row(self, *widgets: QWidget) -> None:
-        """Put these beside each other at the bottom."""
-        self.below.addLayout(row(*widgets, 1, spacing=6))
+        """Put these beside each other at the bottom, the last one below the others where there is too little room."""
+        others, last = (holding(row(*each, 1, spacing=6, margins=0)) for each in (widgets[:-1], widgets[-1:]))
+        line = FoldingRow(others, last, self.detail)
+        line.set_margins(0, 0, 0, 0)
+        self.below.addWidget(line)
 
-    def showEvent(self, event: QShowEvent) -> None:
+    def resizeEvent(self, event: QResizeEvent) -> None:
         """Qt: rows and what is said about one share the room."""
-        super().showEvent(event)
+        super().resizeEvent(event)
         if not self._divided:
-            self._divided = True
             self.splitter.setSizes([self.height() // 2, self.height() // 2])
+
+    def _divide(self) -> None:
+        self._divided = True
 
     def _show_rows(self) -> None:
         there = bool(self.model.rows)
@@ -338,10 +344,8 @@ class WorkPane(Pane):
         self.notice.hide()
         return self.notice
 
-    def _set_head(
-        self, names: Sequence[str], with_text: Sequence[str], more: str, tip: str, *, beside: bool = False
-    ) -> None:
-        """Buttons for these actions and `more`, which is called so, above the progress; the state below or `beside`."""
+    def _set_head(self, names: Sequence[str], with_text: Sequence[str], more: str, tip: str) -> None:
+        """Buttons for these actions and `more`, which is called so, above the state and the progress."""
         for name in names:
             self.buttons[name] = each = QToolButton(self)
             each.setIconSize(QSize(15, 15))
@@ -350,8 +354,10 @@ class WorkPane(Pane):
                 each.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         named(self.asked, "", kind="text")
         named(self.more, more, tip)
-        line = row(*self.buttons.values(), self.more, (self.state, 1) if beside else 1, self.asked, spacing=4)
-        head = column(line, *(() if beside else (self.state,)), self.progress, spacing=3, margins=(8, 5, 8, 4))
+        doing = holding(row(*self.buttons.values(), self.more, 1, spacing=4, margins=0))
+        line = FoldingRow(doing, holding(row(1, self.asked, margins=0)), self)
+        line.set_margins(0, 0, 0, 0)
+        head = column(line, self.state, self.progress, spacing=3, margins=(8, 5, 8, 4))
         self._content.insertWidget(0, holding(head, self))
 
     def use_actions(self, commands: Commands) -> None:

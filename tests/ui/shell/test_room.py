@@ -98,7 +98,10 @@ def _is_part(each: object) -> TypeGuard[QWidget]:
 
 
 @pytest.mark.parametrize(
-    ("size", "letters"), [((1280, 800), 1), ((1024, 640), 1), ((1024, 640), 1.5)], indirect=["letters"], ids=str
+    ("size", "letters"),
+    [((1280, 800), 1), ((1024, 640), 1), ((1024, 640), 1.5), ((1280, 800), 1.5)],
+    indirect=["letters"],
+    ids=str,
 )
 def test_no_pane_covers_another_or_leaves_the_window(letters: float, studio: MainWindow, size: tuple[int, int]) -> None:
     del letters

@@ -23,11 +23,18 @@ def test_rows_and_what_is_below_share_the_room_unless_the_rows_have_more(
     page.add_text("Text")
     page.model.set_rows(["a", "b"])
     qtbot.addWidget(page)
-    page.resize(500, 700)
+    page.resize(500, 300)
     page.show()
+    drain()
+    page.resize(500, 700)  # as a layout does with what it has just shown
     drain()
     rows, detail = page.splitter.sizes()
     assert (abs(rows - detail) <= 10) is (halved is not False)  # a handle lies between them
+    page.splitter.moveSplitter(500, 1)
+    divided = page.splitter.sizes()[1]
+    page.resize(500, 710)
+    drain()
+    assert abs(page.splitter.sizes()[1] - divided) <= 10, "as somebody divided it"
 
 
 def test_what_was_written_and_not_kept_waits_for_its_own(qtbot: QtBot) -> None:

@@ -356,7 +356,7 @@ class MemoriesPane(WorkPane):
         super().__init__("memories", tr("Memories"), theme, "star", parent)
         names = ("memories.extract", "memories.stop", "memories.settings")
         tip = tr("Read the chat again, refresh vectors, take a deletion back")
-        self._set_head(names, ("memories.extract", "memories.stop"), tr("More about memories"), tip, beside=True)
+        self._set_head(names, ("memories.extract", "memories.stop"), tr("More about memories"), tip)
         self.memories, self.passages = MemoryPage(theme, self.parts), PassagePage(theme, self.parts)
         self.profile = ProfilePage(theme, self.parts)
         self.search_field = self.memories.bar.field
@@ -428,6 +428,7 @@ class MemoriesPane(WorkPane):
         """
         self.memories.use_rules(quotes)
         self.state.setText(under.sentence or idle)
+        self.state.setVisible(bool(self.state.text()))
         busy = bool(under.kind)
         for name in ("memories.stop", "memories.extract") if not busy else ("memories.extract", "memories.stop"):
             self.buttons[name].setVisible(busy == (name == "memories.stop"))  # never both, which would be too wide
