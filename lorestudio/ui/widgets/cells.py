@@ -63,8 +63,8 @@ class Column(Struct, frozen=True):
 
     `name` names the column for programs. `sort` is what rows are ordered by, their words where there is none; None
     stays at the end. `icon` is a glyph with a palette's colour, `tone` such a colour for the words ("" for that of all
-    text), `bold` says whether they stand out. `look` is drawn by a `CellDelegate` in place of all that. A `width` of 0
-    takes what the others leave; `hidden` ones have to be asked for.
+    text), `bold` says whether they stand out. `look` is drawn by a `CellDelegate` in place of all that. A `width` is
+    for usual letters, one of 0 takes what the others leave; `hidden` ones have to be asked for.
     """
 
     title: str

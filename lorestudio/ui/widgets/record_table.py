@@ -39,7 +39,7 @@ from lorestudio.ui.shell.qt import CHECK, DISPLAY, HORIZONTAL, NO_INDEX, V_LEFT,
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, tr
 from lorestudio.ui.widgets.cells import FIT, CellDelegate, Cells, Column, as_text
-from lorestudio.ui.widgets.layouts import button, column, filling, label, row
+from lorestudio.ui.widgets.layouts import button, column, filling, label, letters, row
 from lorestudio.ui.widgets.rows import end_of_rows, kept_in_sight, passing_menu, show_row_menu, turn_tick
 
 ROW_HEIGHT: Final = 24
@@ -518,7 +518,8 @@ class RecordView(QTableView):
         for place, each in enumerate(columns):
             if each.width > 0:
                 arrow = _ARROW if head.isSortIndicatorShown() else 0
-                head.resizeSection(place, max(each.width, head.sectionSizeHint(place) + arrow))
+                wide = max(round(each.width * letters(self)), head.sectionSizeHint(place) + arrow)
+                head.resizeSection(place, wide)
             elif each.width == FIT:
                 head.setSectionResizeMode(place, modes.ResizeToContents)
             elif place < len(columns) - 1:

@@ -26,6 +26,7 @@ from lorestudio.ui.shell.qt import (
     V_RIGHT,
 )
 from lorestudio.ui.widgets.cells import FIT, Column, same_words, titled
+from lorestudio.ui.widgets.layouts import USUAL_LINE
 from lorestudio.ui.widgets.record_table import (
     ROW_HEIGHT,
     CheckList,
@@ -107,15 +108,20 @@ def test_cells_are_read_off_the_rows(theme: Theme) -> None:
     assert model.index(0, 0).data(Qt.ItemDataRole.FontRole) is None
 
 
+@pytest.mark.parametrize("letters", [1.0, 2.0], indirect=True)
 @pytest.mark.parametrize("fills", [True, False])
-def test_the_last_column_fills_the_room_unless_it_has_a_width(qtbot: QtBot, theme: Theme, fills: bool) -> None:
+def test_the_last_column_fills_the_room_unless_it_has_a_width(
+    letters: float, qtbot: QtBot, theme: Theme, fills: bool
+) -> None:
     columns = COLUMNS if fills else (*COLUMNS[:2], replace(COLUMNS[2], width=90))
     model = RecordTable(columns, key=attrgetter("id"))
     model.set_rows(SHIPS)
     view = RecordView(theme, model, "Ships")
     qtbot.addWidget(view)
     assert view.horizontalHeader().stretchLastSection() is fills
-    assert [view.columnWidth(place) for place in range(2)] == [150, 60]
+    larger = view.fontMetrics().height() / USUAL_LINE
+    assert larger == pytest.approx(letters, rel=0.1)
+    assert [view.columnWidth(place) for place in range(2)] == [round(150 * larger), round(60 * larger)]
 
 
 @pytest.mark.parametrize("order", [(0, 1, 2), (1, 0, 2), (1, 2, 0)])
