@@ -373,8 +373,9 @@ class TuningFeature(Feature):
         self.score()
         if not expected.every and not expected.problems:
             text = tr(
-                "Choose a reply and an entry, and say that it should be in or should not: with “Expectations” in the "
-                "Trace menu, or with the right mouse button. It is checked after every change from then on."
+                "Say which entries should be in a reply, and which should not. After every change you see here what "
+                "does not hold any more, and which stage broke it. Choose a reply, and “Should be in this reply” in "
+                "the menu of an answer, with the right mouse button; “Expectations” in the Trace menu has more."
             )
             self._tell(lambda pane: pane.show_nothing(tr("Nothing is expected yet"), text))
         else:

@@ -77,8 +77,8 @@ class ExpectationsPane(Pane):
         self.remove.clicked.connect(lambda: self.wanted.emit("expect.remove"))
         self.story = story_label(self)
         head = row((self.state, 1), self.remove, spacing=4, margins=(10, 4, 8, 4))
-        self.column.addWidget(holding(tight(head)))
-        self.column.addWidget(self.or_empty("check", split(self.view, self.story)), 1)
+        whole = holding(tight(holding(tight(head)), (split(self.view, self.story), 1)))
+        self.column.addWidget(self.or_empty("check", whole), 1)
         self.view.chosen.connect(self._explain)
         self.show_nothing(tr("No vault"), tr("Open the folder with your notes, and say what should be in the prompt."))
 
@@ -97,7 +97,6 @@ class ExpectationsPane(Pane):
         self.model.set_rows(())
         self.say_empty(title, text)
         self.state.setText("")
-        self.remove.setEnabled(False)
         self.note_changed.emit("")
 
     def show_checked(self, checked: CheckedChat, problems: Sequence[str], state: str = "") -> None:

@@ -261,9 +261,9 @@ class TuningPane(Pane):
         head.setSpacing(5)
         acts = [*self.acts.values()]
         halves = (holding(row(1, *some, spacing=6, margins=0)) for some in (acts[:3], acts[3:]))
-        buttons = FoldingRow(*halves)
-        buttons.set_margins(10, 2, 10, 4)
-        below = holding(tight((scrolled(self.story, tr("The chosen point")), 1), buttons))
+        self.doing = FoldingRow(*halves)
+        self.doing.set_margins(10, 2, 10, 4)
+        below = holding(tight((scrolled(self.story, tr("The chosen point")), 1), self.doing))
         self.column.addWidget(holding(head))
         self.column.addWidget(split(self.chart, self.view, below, sizes=(150, 190, 110), stretch=1), 1)
         self.view.chosen.connect(self._looked)
@@ -313,7 +313,7 @@ class TuningPane(Pane):
         before = self.view.current if self._gone_to else None
         self.found = found
         self._gone_to = self._gone_to and found is not None
-        for part in (self.chart, self.view):  # until then, what a search is has the room
+        for part in (self.chart, self.view, self.doing):  # until then, what a search is has the room
             part.setVisible(found is not None)
         self.model.set_rows(rows)
         self.chart.set_points(Points() if found is None else self._points(found, rows))
@@ -344,8 +344,10 @@ class TuningPane(Pane):
 
     def _looked(self, at: PointRow | None) -> None:
         self.story.setText(at.story if at is not None else tr(
-            "Write down what should be in the prompt, say what may be turned, and search: the chat is run with one "
-            "choice after the other. A third of its replies is held out, to see what is only luck."
+            "Write down what should be in the prompt, in “Expectations”. Then say above which settings may be turned, "
+            "and how far: “Add setting…” writes such a line. A search runs the chat with one choice after the other, "
+            "and shows which do most of what you expect for the fewest tokens. A third of the replies is held out, to "
+            "see what is only luck."
         ))  # fmt: skip
         for name, act in self.acts.items():
             act.setEnabled(at is not None and (name == "report" or at.number >= 0))

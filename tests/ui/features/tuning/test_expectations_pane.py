@@ -15,6 +15,7 @@ def test_without_a_vault_there_are_none(theme: Theme, qtbot: QtBot) -> None:
     pane = ExpectationsPane(theme)
     qtbot.addWidget(pane)
     assert (pane.empty.title.text(), pane.focus_target(), pane.remove.isEnabled()) == ("No vault", pane.empty, False)
+    assert not pane.remove.isVisibleTo(pane), "there is nothing to remove"
     told: list[str] = []
     pane.wanted.connect(told.append)
     pane.empty.pressed.emit("expect.edit")
