@@ -416,12 +416,6 @@ class SystemsPane(Pane):
 
     # ---- inside -----------------------------------------------------------------------------------------------------
 
-    def _press(self, name: str) -> None:
-        if name == "run":
-            self.run()
-        else:
-            super()._press(name)
-
     def _wanted(self) -> list[Offer]:
         return [offer for offer in self.offers() if offer.key in self.chosen]
 
@@ -505,7 +499,7 @@ class SystemsPane(Pane):
                 "settings name.",
                 names=names,
             )
-            self.say_empty(tr("Which system would serve this chat best?"), text, (("run", tr("Compare")),))
+            self.say_empty(tr("Which system would serve this chat best?"), text)
 
     def _standing(self) -> str:
         """What the shown comparison is of, where that is not what is chosen now."""

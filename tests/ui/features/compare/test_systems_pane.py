@@ -157,6 +157,8 @@ def test_before_anything_was_compared_the_pane_says_what_it_is_for(real: MainWin
         "put in. No model answers anew: recorded answers are used, or the offline stand-in's. Vectors come from whom a "
         "system's settings name."
     )
+    primary = [each for each in pane.findChildren(QPushButton) if each.property("kind") == "primary"]
+    assert [each for each in primary if each.isVisibleTo(pane)] == [pane.run_button], "one button of a pane stands out"
     assert able(real) == [False] * 3
     for key in pane.chosen[1:]:
         pane.choose(key, on=False)
