@@ -39,7 +39,7 @@ from lorestudio.llm.messages import AnswerSource
 from lorestudio.llm.stand_in import StandInAnswers
 from lorestudio.settings.behaviour import Behaviour
 from lorestudio.settings.declaration import Section
-from lorestudio.settings.deeplore import DeepLoreSettings, sanitise
+from lorestudio.settings.deeplore import DeepLoreSettings, Sanitised, sanitise
 from lorestudio.settings.files import SettingsError, read_whole, real_path
 from lorestudio.settings.rules import NEW
 from lorestudio.settings.store import load
@@ -473,13 +473,24 @@ def _kept_basis(chat: Path) -> tuple[KeptBasis, tuple[str, ...]]:
         return KeptBasis(), (f"{error} Until then hidden messages count as visible for the replies before them.",)
 
 
+def load_settings(path: Path, rules: str = "") -> Sanitised:
+    """What `load` reads from a file. Raises SettingsError, which says of a card, chat or lorebook what it is."""
+    try:
+        return load(path, rules)
+    except SettingsError:
+        other = another_file(read_file(path), path, "settings file") if path.is_file() else None
+        if other is not None:
+            raise SettingsError(str(other)) from None
+        raise
+
+
 def read_settings(path: Path | None, rules: str = "") -> ReadSettings:
     """The settings of a file, or DeepLore's own, by these rules where they are given.
 
     Raises SettingsError where the file cannot be used.
     """
     said: dict[str, Json] = {"rules": rules} if rules else {}
-    loaded = load(path, rules) if path is not None else sanitise({**_SWITCHED_ON, **said})
+    loaded = load_settings(path, rules) if path is not None else sanitise({**_SWITCHED_ON, **said})
     host, recorded = HostSettings(), read_usage(loaded.unknown.get("analyticsData"))
     if path is not None:
         try:

@@ -23,8 +23,8 @@ from lorestudio.settings.declaration import Section, declared
 from lorestudio.settings.deeplore import DeepLoreSettings, declarations, dump, sanitise
 from lorestudio.settings.files import SettingsError, json_bytes, write_atomically
 from lorestudio.settings.sections import dump_section, read_section, section_in
-from lorestudio.settings.store import Layout, SettingsProfiles, load
-from lorestudio.studio.project.project import Project
+from lorestudio.settings.store import Layout, SettingsProfiles
+from lorestudio.studio.project.project import Project, load_settings
 from lorestudio.systems.base import SystemKind
 from lorestudio.systems.registry import KINDS, MAIN, in_project, known_name
 from lorestudio.trace.model import Trace
@@ -109,7 +109,7 @@ def named_settings(source: str) -> DeepLoreSettings:
         return DeepLoreSettings()
     if source.startswith(PROFILE):
         return SettingsProfiles().find(source.removeprefix(PROFILE)).settings or DeepLoreSettings()
-    return load(Path(source).expanduser()).settings
+    return load_settings(Path(source).expanduser()).settings
 
 
 def settings_path(settings: Path | None, profile: str | None) -> Path | None:
