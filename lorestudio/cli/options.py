@@ -256,9 +256,13 @@ class SeenOptions:
 
     def looking(self, project: Project) -> Project:
         """The project looked at in this way. Raises InputError, SettingsError."""
-        said = (("history", self.history), ("scanText", self.scan_text))
-        texts = [f"{name}={value}" for name, value in said if value is not None]
-        settings = assigned(texts, ChatBasis, project.basis.settings)
+        settings = project.basis.settings
+        for option, name, value in (
+            ("--history", "history", self.history),
+            ("--scan-text", "scanText", self.scan_text),
+        ):
+            texts = () if value is None else (f"{name}={value}",)
+            settings = assigned(texts, ChatBasis, settings, option)
         paths = tuple(self.regex or ())
         setup = replace(
             project.setup, regex=tuple(map(load_scripts, paths)), regex_paths=paths, embedded_regex=self.embedded_regex

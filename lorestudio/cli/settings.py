@@ -12,7 +12,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from lorestudio.cli.command import command, command_group
+from lorestudio.cli.command import OutputFile, command, command_group
 from lorestudio.cli.options import DoItOption, JsonOption, ProfileOption, SettingsOfSystem, SettingsOption
 from lorestudio.cli.output import as_bytes, ask_first, echo, json_bytes, picked, print_json, say, say_all, shown
 from lorestudio.cli.screen import Screen, filled, fixed, fold, listing, table
@@ -214,7 +214,11 @@ def export_settings(
     form: Annotated[
         Form, typer.Option("--as", help="Without --to: snippet (JSON), file (for --settings), or list (for people).")
     ] = Form.SNIPPET,
-    output: Annotated[Path | None, typer.Option("-o", "--output", help="Write the text to this new file.")] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("-o", "--output", help="Write the text to this new file."),
+        OutputFile((".json", ".txt"), printed=True),
+    ] = None,
     keys: KeysOption = None,
     every: Annotated[
         bool, typer.Option("--all", help="Also what belongs to one computer: connections, models, the graph's look.")
@@ -279,6 +283,9 @@ def import_settings(
     imported = imported_from(MAIN, file.expanduser())
     profiles = SettingsProfiles()
     known = next((each for each in profiles.all() if each.name.casefold() == profile.strip().casefold()), None)
+    if known is not None and not replace:
+        told = f"there is a settings profile “{known.name}” already. Add --replace to put them into it."
+        raise InputError("--profile", told)
     current = known.settings if replace and known is not None and known.settings is not None else DeepLoreSettings()
     changes = [each for each in imported.changes(current) if keys is None or each.declaration.alias in keys]
     made = taken_over(current, imported, {each.declaration.alias for each in changes})
@@ -332,6 +339,7 @@ def _export_text(carrier: Carrier, form: Form, output: Path | None, wanted: Sequ
     if output.exists():
         raise InputError(output, "there is such a file already, and it is left alone. Choose another name.")
     write_bytes(output, as_bytes(text))
+    say(f"{output} was written.")
 
 
 def _print_changes(changes: Sequence[SettingChange], before: str, after: str, *, as_json: bool) -> None:

@@ -47,15 +47,15 @@ def section_of(values: Mapping[str, Json], kind: type[SectionT], where: str) -> 
     return kind.model_validate(used)
 
 
-def assigned(texts: Iterable[str], kind: type[SectionT], base: SectionT) -> SectionT:
-    """`base` with settings as `NAME=VALUE` gives them. Raises SettingsError naming the text."""
+def assigned(texts: Iterable[str], kind: type[SectionT], base: SectionT, option: str = "--set") -> SectionT:
+    """`base` with settings as `NAME=VALUE` of an option gives them. Raises SettingsError naming option and text."""
     values: dict[str, Json] = {}
     for text in texts:
         name, equals, value = text.partition("=")
         if not equals:
-            raise SettingsError(f"--set: “{text}” gives no value. Write {text.strip() or 'NAME'}=VALUE.")
+            raise SettingsError(f"{option}: “{text}” gives no value. Write {text.strip() or 'NAME'}=VALUE.")
         values[name.strip()] = _parsed(value.strip())
-    changed = section_of(values, kind, "--set")
+    changed = section_of(values, kind, option)
     return base.model_copy(update={name: getattr(changed, name) for name in changed.model_fields_set})
 
 

@@ -100,6 +100,9 @@ def test_scripts_and_stored_texts(lorestudio: Run, world: tuple[Path, Path], tmp
         lorestudio("explain", *world[:1], "--chat", world[1], "--message", "2", "--regex", path).output.split()
     )
     assert "#1 by regex script “Veil”" in told
+    for option in ("--history", "--scan-text"):
+        wrong = lorestudio("replay", world[0], "--chat", world[1], option, "nope")
+        assert (wrong.exit_code, wrong.stderr.startswith(f"lorestudio: {option}, “")) == (2, True)
 
 
 @pytest.mark.parametrize(

@@ -122,7 +122,8 @@ def test_export_as_text(lorestudio, tuned, tmp_path) -> None:
     assert "Token budget (maxTokensBudget): 3,072 tokens → 900 tokens" in listed
     assert "Gravity" not in listed
     out = tmp_path / "out.json"
-    assert lorestudio("settings", "export", "--settings", tuned, "--as", "file", "-o", out).exit_code == 0
+    done = lorestudio("settings", "export", "--settings", tuned, "--as", "file", "-o", out)
+    assert (done.exit_code, done.stderr) == (0, f"lorestudio: {out} was written.\n")
     assert json.loads(out.read_text(encoding="utf-8"))["settings"] == {
         "enabled": True, "scanDepth": 6, "maxTokensBudget": 900,
     }  # fmt: skip
@@ -161,7 +162,7 @@ def test_import_makes_a_profile_that_a_replay_can_use(lorestudio, sillytavern, v
     assert SettingsProfiles().find("from st").settings == DeepLoreSettings(enabled=True, scan_depth=6)
     again = lorestudio("settings", "import", sillytavern, "--profile", "from ST")
     assert again.exit_code == 2
-    assert "already" in again.stderr
+    assert "already. Add --replace" in again.stderr
     SettingsProfiles().save("None", DeepLoreSettings(enabled=True, scan_depth=0))
     traces = json.loads(lorestudio("replay", vault, "--chat", chat, "--profile", "none", "--json").stdout)
     assert all(trace["trace"]["injections"] == [] for trace in traces)

@@ -109,7 +109,9 @@ def test_lore_that_has_the_ending_of_a_result_is_not_written_over(
     assert other.read_text(encoding="utf-8") == text
 
 
-@pytest.mark.parametrize("asked", [("report", "{vault}"), ("scenario", "{vault}"), ("run", "{scenario}")])
+@pytest.mark.parametrize(
+    "asked", [("report", "{vault}"), ("scenario", "{vault}"), ("run", "{scenario}"), ("settings", "export", "--all")]
+)
 def test_a_dash_prints_the_result(
     lorestudio: Run, vault: Path, chat: Path, scenario: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
     asked: tuple[str, ...],
@@ -117,7 +119,9 @@ def test_a_dash_prints_the_result(
     monkeypatch.chdir(tmp_path)
     (turn := tmp_path / "turn.json").write_text(json.dumps(scenario), encoding="utf-8")
     command = [part.format(vault=vault, scenario=turn) for part in asked]
-    command += [] if asked[0] == "run" else ["--chat", str(chat)]
+    (tmp_path / "settings.json").write_text('{"scanDepth": 6}', encoding="utf-8")
+    more = {"run": [], "settings": ["--settings", str(tmp_path / "settings.json")]}
+    command += more.get(asked[0], ["--chat", str(chat)])
     printed = lorestudio(*command)
     dashed = lorestudio(*command, "-o", "-")
     assert (dashed.exit_code, dashed.stdout) == (0, printed.stdout)

@@ -379,8 +379,8 @@ def _written(
     if kind.name == NOTES:
         return markdown.write_notes(entries, name, original and original[1], original[0] if original else name)
     if original is None and kind.empty is None:
-        told = f"no new file of this format ({kind.title}) can be made. Name a card that the book goes into a copy of."
-        raise InputError(name, told)
+        told = "no new file of this format can be made. Name a card that the book goes into a copy of (--card FILE)."
+        raise InputError(kind.title, told)
     if original is None:
         document = kind.empty(name) if kind.empty is not None else None
         found = kind.find(document) or Found((), kind.forms[0])

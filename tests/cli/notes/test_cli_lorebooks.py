@@ -168,7 +168,7 @@ def test_a_file_is_written_as_it_is_called(lorestudio: Run, book: Path, tmp_path
     assert "lorebookVersion" in json.loads((tmp_path / "a.lorebook").read_bytes())
     assert isinstance(json.loads((tmp_path / "a.txt").read_bytes())["entries"], dict)
     assert "ends in .csv or .tsv" in export("b.json", "--format", "csv")
-    assert "Name a card that the book goes into a copy of" in export("b.png")
+    assert "Name a card that the book goes into a copy of (--card FILE)" in export("b.png")
     card = SAMPLES / "data" / "17-card-sillytavern.png"
     assert export("b.png", "--card", card) == ""
     assert "ends in .png" in export("b.charx", "--card", card)
