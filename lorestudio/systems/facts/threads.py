@@ -7,6 +7,7 @@ is kept is only read again where its messages have changed.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from operator import itemgetter
 from pathlib import Path
 from typing import Final
 
@@ -154,23 +155,49 @@ def waiting_passages(
 ) -> tuple[Passage, ...]:
     """The passages whose facts are not kept yet, or are those of another text, in order.
 
-    `size` is in messages; a silence of `silence_ms` ends a passage.
+    `size` is in messages; a silence of `silence_ms` ends a passage. A text that messages before it have moved is kept
+    as it was.
     """
-    spoken = [index for index, message in enumerate(chat.messages) if _spoken(message, hidden=hidden)]
+    lines = {
+        index: _line(message, index) for index, message in enumerate(chat.messages) if _spoken(message, hidden=hidden)
+    }
+    kept = sorted(_kept(name, threads), key=itemgetter(1))
+    found = _found_again(kept, lines)
     waiting: list[Passage] = []
-    done: set[int] = set()
-    for thread, first, last in _kept(name, threads):
-        places = [index for index in spoken if first <= index <= last and index not in done]
+    done = {place for places in found.values() for place in places}
+    moves = [found[thread.id][0] - first if thread.id in found else 0 for thread, first, _ in kept]
+    for (thread, first, last), moved in zip(kept, (*moves[1:], 0), strict=False):  # a changed text ends before the next
+        own = (index for index in range(first, last + moved + 1) if index in lines and index not in done)
+        places = found.get(thread.id) or [*own]
         if not places:
             continue
         done.update(places)
-        passage = _passage(chat, name, places, first, last)
-        if passage.digest != thread.digest or thread.state in {ThreadState.ACTIVE, ThreadState.COOLING}:
-            edited = thread.digest != passage.digest and thread.state not in {ThreadState.ACTIVE, ThreadState.COOLING}
-            waiting.append(_passage(chat, name, places, first, last, changed=edited))
-    left = [index for index in spoken if index not in done]
+        passage, over = _passage(chat, name, places, first, last), thread.state not in _UNDER_WAY
+        edited = passage.digest != thread.digest
+        if edited or not over:
+            waiting.append(replace(passage, changed=edited and over))
+    left = [index for index in lines if index not in done]
     waiting += [_passage(chat, name, places, places[0], places[-1]) for places in _parted(chat, left, size, silence_ms)]
     return tuple(sorted(waiting, key=lambda passage: passage.first))
+
+
+_UNDER_WAY: Final = (ThreadState.ACTIVE, ThreadState.COOLING)
+_FARTHEST: Final = 20
+"""By so many messages a passage may have moved at once, further than the one before it."""
+
+
+def _found_again(kept: Sequence[tuple[Thread, int, int]], lines: Mapping[int, Line]) -> dict[str, list[int]]:
+    """Where the texts of these passages stand, by the ids of their threads; those that changed stand nowhere."""
+    found: dict[str, list[int]] = {}
+    moved = 0
+    for thread, first, last in kept:
+        steps = (step * way for step in range(1, _FARTHEST + 1) for way in (-1, 1))
+        for shift in (moved, *(moved + step for step in steps)):
+            places = [index for index in range(first + shift, last + shift + 1) if index in lines]
+            if places and _digest([lines[index] for index in places]) == thread.digest:
+                found[thread.id], moved = places, shift
+                break
+    return found
 
 
 def message_times(messages: Sequence[Message]) -> list[int]:
@@ -206,11 +233,11 @@ def _parted(chat: Chat, places: Sequence[int], size: int, silence_ms: int) -> It
         yield piece
 
 
-def _passage(chat: Chat, name: str, places: Sequence[int], first: int, last: int, *, changed: bool = False) -> Passage:
+def _passage(chat: Chat, name: str, places: Sequence[int], first: int, last: int) -> Passage:
     messages = [chat.messages[place] for place in places]
     lines = tuple(_line(message, place) for message, place in zip(messages, places, strict=True))
     times = message_times(messages)
-    return Passage(name, first, last, lines, min(times, default=None), max(times, default=None), changed)
+    return Passage(name, first, last, lines, min(times, default=None), max(times, default=None))
 
 
 def _line(message: Message, place: int) -> Line:

@@ -108,6 +108,23 @@ def test_what_is_kept_is_not_read_again_and_new_messages_are():
         assert len(made.memories()) == 2  # the same facts again are the same memories
 
 
+def test_what_messages_before_it_have_moved_is_not_read_again():
+    later = Chat((*CHAT.messages, said("Five.", 5), said("I need rope.", 5, is_user=True)), "Wren", "Ottoline")
+    with session() as made:
+        extracted(made, later)
+        for chat in (
+            replace(later, messages=(*later.messages[:1], *later.messages[2:])),
+            replace(later, messages=(later.messages[0], said("New.", 1), said("I sing.", 1), *later.messages[1:])),
+        ):
+            waiting = made.waiting(chat, None)
+            assert [each.changed for each in waiting if each.first == 0] == [True]
+            assert not any(
+                "north road" in line.content or "rope" in line.content for each in waiting for line in each.lines
+            )
+            asyncio.run(made.extract(chat, None, waiting))
+            assert made.waiting(chat, None) == ()
+
+
 def test_a_passage_that_fails_waits_and_the_others_are_kept(tmp_path):
     path = tmp_path / "m.sqlite"
     with session(Answers(2), path, passage=2) as made:
