@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 from msgspec import Struct
 
 from lorestudio.domain.entry import EMPTY, Position, Role
-from lorestudio.domain.javascript import Json
+from lorestudio.domain.javascript import Json, truthy
 from lorestudio.domain.json_text import text_in
 from lorestudio.domain.texts import shorten
 from lorestudio.domain.tokens import TokenCounter
@@ -237,7 +237,7 @@ HOST_POSITION: Final = {
     RecapPlace.IN_CHAT: Position.IN_CHAT,
     RecapPlace.AFTER_HISTORY: Position.IN_CHAT,
 }
-"""Places as the host's positions; behind the history is in the chat at depth 0."""
+"""Places as the host's positions; behind the history is in the chat, before the message that is answered."""
 
 
 def recap_trace(
@@ -291,7 +291,9 @@ def _placed(
     if current is None or not settings.enabled or not told.value or done.place is RecapPlace.NONE:
         return (), ()
     entry, position, role = cast.versions[current.number], HOST_POSITION[done.place], told.role or 0
-    depth = 0 if done.place is RecapPlace.AFTER_HISTORY else told.depth
+    shown = (message for message in reversed(done.chat.messages) if not truthy(message.get("is_system")))
+    answered = int(truthy(next(shown, {}).get("is_user")))  # (rules: recap-memory 16.4)
+    depth = answered if done.place is RecapPlace.AFTER_HISTORY else told.depth
     injection = Injection(
         entry.id, entry.title, "running recap", counter.count(told.value), 100, position, depth, role, told.key,
         recap_hash(current.content),

@@ -140,12 +140,19 @@ def test_switched_off_nothing_goes_in():
 
 @pytest.mark.parametrize(
     ("dialect", "code", "position", "depth"),
-    [("seed", 2, 1, 0), ("seed", 0, 2, 2), ("seed", 1, 1, 2), ("sillytavern", 2, 2, 2), ("sillytavern", 0, 0, 2)],
+    [("seed", 2, 1, 1), ("seed", 0, 2, 2), ("seed", 1, 1, 2), ("sillytavern", 2, 2, 2), ("sillytavern", 0, 0, 2)],
 )
 def test_places_are_told_as_the_host_knows_them(dialect, code, position, depth):
     settings = FROM.model_copy(update={"position_dialect": dialect, "running_scene_recap_position": code})
     injected = traced(settings=settings).injections[0]
     assert (injected.position, injected.depth) == (position, depth)
+
+
+def test_behind_a_reply_it_is_the_last_and_before_the_message_that_is_answered():
+    told = tale()
+    for end, depth in ((len(told.messages), 1), (len(told.messages) - 1, 0)):
+        injected = traced(replace(told, messages=told.messages[:end])).injections[0]
+        assert (injected.position, injected.depth) == (1, depth)
 
 
 def test_a_position_that_means_nowhere_is_a_warning():
