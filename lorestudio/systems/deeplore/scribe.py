@@ -284,9 +284,9 @@ async def write_note(
 
 
 async def _answer(answers: AnswerSource, request: ChatRequest, settings: DeepLoreSettings) -> ChatReply | str:
-    """The answer, or a sentence on why there is none."""
+    """The answer without what a local model thought first, or a sentence on why there is none."""
     try:
-        reply = await answers.answer(as_sent(request, merged=settings.ai_force_user_role))
+        reply = (await answers.answer(as_sent(request, merged=settings.ai_force_user_role))).without_thinking()
     except LlmError as error:
         stopped = error.kind is ErrorKind.ABORTED
         return "It was stopped before the answer came; nothing was changed." if stopped else error.text

@@ -189,7 +189,7 @@ ERRORS = [
 
 
 def test_extracted_notes_and_the_visible_asides():
-    world = extracting(ChatReply("He lied.\n"), notepad="Old.")
+    world = extracting(ChatReply("<think>Who lied?</think>\nHe lied.\n"), notepad="Old.")
     taken = world.taken("He nods. [Note to self: lie]")
     assert world.script.requests[0].user == "## Notes so far\nOld.\n\n## Latest reply\nHe nods. [Note to self: lie]"
     assert taken is not None
@@ -237,7 +237,7 @@ def test_a_failed_extraction_is_told_and_changes_nothing(error: LlmError):
 
 
 def test_an_empty_answer_is_a_failure():
-    taken = extracting(ChatReply(" \n", finish="length")).taken("He nods. [Meta: x]")
+    taken = extracting(ChatReply("<think>Who", finish="length")).taken("He nods. [Meta: x]")
     assert taken is not None
     assert (taken.message.text, taken.fine) == ("He nods. [Meta: x]", False)
     assert "Raise the limit of the reply" in taken.said
@@ -255,7 +255,7 @@ def test_an_answer_cut_off_is_told():
 
 
 def test_a_note_tells_what_the_metadata_keeps():
-    world = World(ChatReply(" They met. \n"), controls=ChatControls(scribe_summary="Before."))
+    world = World(ChatReply("<think>Who met?</think> They met. \n"), controls=ChatControls(scribe_summary="Before."))
     note = world.written()
     assert world.script.requests[0].user == (
         "## Previous session note\nBefore.\n\n## Recent conversation\n"
