@@ -383,7 +383,8 @@ def close(window: MainWindow) -> None:
     """Close a window without a question, and have Qt delete it."""
     for path in list(window.context.drafts.all):
         window.context.drafts.drop(path)
-    window.features.chat.settled = True  # a chat that a test changed need not be saved
+    window.features.chat.composer.give_up()
+    window.features.chat.settled = window.session.project  # a chat that a test changed need not be saved
     for text in window.findChildren(RecapText):
         text.give_up()
     window.close()

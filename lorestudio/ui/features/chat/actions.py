@@ -68,7 +68,8 @@ class ChatFeature(Feature):
         self.replies = ReplyWork(session, self)
         self.notes = SessionNoteWork(context, lambda: Source.named(self.writer) if self.writer else None)
         self.setups = PromptSetups(window, session, context.settings, context.say)
-        self._left: Project | None = None
+        self.settled: Project | None = None
+        """With its chat as it is, nobody is asked any more what becomes of that."""
         self._looked_for: tuple[Chat | None, ChatDocument | None, tuple[BrokenLine, ...]] = (None, None, ())
         self.pane.run_line.setChecked(str(context.settings.value("chat/unfolded", "")) == "true")
         self.pane.run_line.toggled.connect(lambda on: context.settings.setValue("chat/unfolded", str(on).lower()))
@@ -250,11 +251,11 @@ class ChatFeature(Feature):
         """The same where no other chat takes its place, once for each state: the window may stay open after all."""
 
         def leave() -> None:
-            self._left = self._session.project
             self.composer.give_up()
+            self.settled = self._session.project
             close()
 
-        asks = bool(self.composer.begun) or self._left is not self._session.project
+        asks = bool(self.composer.begun) or self.settled is not self._session.project
         return asks and self.ask_before_leaving(leave)
 
     def stop(self) -> None:
