@@ -381,6 +381,7 @@ def _activate(window: MainWindow, focus: QWidget | None) -> None:
 
 def close(window: MainWindow) -> None:
     """Close a window without a question, and have Qt delete it."""
+    window.features.notes.pane.editor.form.take_typed()
     for path in list(window.context.drafts.all):
         window.context.drafts.drop(path)
     window.features.chat.composer.give_up()

@@ -111,6 +111,7 @@ class NotesFeature(Feature):
         self.pane.save_button.setDefaultAction(context.action("entry.save"))
         self.pane.saved.connect(self._note_saved)
         self.pane.moved.connect(self._note_moved)
+        self.pane.editor.form.typed.connect(context.actions_changed)
         context.closed.connect(self.pane.safety.close)
         self.pane.safety.restored.connect(self._go_to_restored)
         self.pane.safety.failed.connect(lambda told: context.say(Notice(str(told), "warning")))
@@ -158,6 +159,7 @@ class NotesFeature(Feature):
 
     def ask_before_closing(self, close: Leave) -> bool:
         """Ask what becomes of unsaved texts."""
+        self.pane.editor.form.take_typed()
         unsaved = self.context.drafts.all
         if not unsaved or self._leaving:
             return False

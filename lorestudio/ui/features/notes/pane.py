@@ -222,7 +222,8 @@ class EntryPane(Pane):
     @property
     def unsaved(self) -> bool:
         """Whether the shown note has unsaved text."""
-        return self.path is not None and self._drafts.get(self.path) is not None
+        typed = self._open_buffer() is not None and self.editor.form.half_typed
+        return self.path is not None and (typed or self._drafts.get(self.path) is not None)
 
     def toggle_source(self) -> None:
         """Switch between the form and the file's text."""
@@ -253,6 +254,7 @@ class EntryPane(Pane):
     def save(self) -> None:
         """Write the unsaved text of the shown note."""
         if self.path is not None:
+            self.editor.form.take_typed()
             self.store.save(self.path)
             self.save_button.setEnabled(not self.store.saving(self.path))
 
@@ -280,6 +282,7 @@ class EntryPane(Pane):
         self.tabs.currentChanged.connect(self._change_view)
         self.editor.settled.connect(self._settled)
         self.editor.followed.connect(self.follow)
+        self.editor.form.typed.connect(self._show_dirty)
         self.editor.source_wanted.connect(self._show_line)
         store.buffers.dropped.connect(self.editor.forget)
         store.opened.connect(self._opened)
@@ -337,7 +340,10 @@ class EntryPane(Pane):
         self._say_nothing()
         self._clash = None
         note = self._selection.note_of(self._session)
-        self.path = self._session.note_path(note) if note is not None else None
+        path = self._session.note_path(note) if note is not None else None
+        if path != self.path:
+            self.editor.leave()
+        self.path = path
         self._show_dirty()
         if note is None:
             self.note_changed.emit("")

@@ -84,6 +84,46 @@ def test_what_is_made_bold_is_seen_where_the_keyboard_comes(window: MainWindow) 
     assert body.toPlainText().endswith(" ***ash***")
 
 
+def test_a_key_that_is_half_typed_is_not_lost(window: MainWindow) -> None:
+    window.selection.choose_entry(SKARN)
+    settle(window)
+    pane, note = window.entry, window.entry.path
+    window.run("entry.keys")
+    none = Qt.KeyboardModifier.NoModifier
+    for words, key, held in (
+        ("ash", Qt.Key.Key_S, Qt.KeyboardModifier.ControlModifier),
+        ("wing", Qt.Key.Key_Down, Qt.KeyboardModifier.AltModifier),
+        ("tail", Qt.Key.Key_F4, none),
+    ):
+        QTest.keyClicks(window.focusWidget(), words)
+        assert pane.unsaved
+        drain()
+        QTest.keyClick(window.focusWidget(), key, held)
+        settle(window)
+        assert pane.editor.form.row("keys").isAncestorOf(window.focusWidget()), "the next note's, after Alt+Down"
+    assert "ash" in note.read_text(encoding="utf-8")
+    assert "wing" in window.drafts.get(note).text
+    assert (pane.path != note, "tail" in pane.editor.buffer.text) == (True, False)
+    window.close()
+    assert box_of(window).informativeText().count(".md") == 2
+    assert "tail" in window.drafts.get(pane.path).text
+    press(box_of(window), QMessageBox.StandardButton.Cancel)
+
+
+def test_the_keyboard_stays_in_the_form_where_a_property_goes(shared: MainWindow) -> None:
+    form = shared.entry.editor.form
+    form.add("probability")
+    form.add("cooldown")
+    added = [name for name in form.names if name in {"probability", "cooldown"}]
+    form.row(added[0]).name.setFocus()
+    for gone in added:
+        assert form.focused == gone
+        QTest.keyClick(shared.focusWidget(), Qt.Key.Key_Delete)
+        drain()
+    assert form.focused
+    shared.drafts.drop(shared.entry.path)
+
+
 def test_commands_are_there_for_a_note_only(shared: MainWindow) -> None:
     names = ("entry.keys", "entry.add_property", "entry.follow", "entry.link", "entry.comment", "entry.history")
     shared.update_actions()
@@ -132,6 +172,13 @@ def test_unsaved_text_is_thrown_away_once_that_was_confirmed(window: MainWindow)
     settle(window)
     assert not window.entry.unsaved
     assert "mine" not in window.entry.source.toPlainText()
+    window.run("entry.keys")
+    QTest.keyClicks(window.focusWidget(), "half")  # and an item that is no part of the note yet
+    window.run("entry.revert")
+    press(box_of(window), "Throw away")
+    settle(window)
+    assert not window.entry.unsaved
+    assert "half" not in window.entry.source.toPlainText()
 
 
 def test_a_saved_note_is_read_by_the_project_and_said(window: MainWindow) -> None:

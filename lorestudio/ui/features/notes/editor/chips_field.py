@@ -210,6 +210,12 @@ class ChipsField(Wrapping):
 
     # ---- changes ----------------------------------------------------------------------------------------------------
 
+    @property
+    def half_typed(self) -> bool:
+        """Whether the line holds what is no item yet."""
+        before = self._chips[self._editing].text() if self._editing is not None else ""
+        return self.input.text().strip() != before.strip()
+
     def take_input(self) -> None:
         """Add what was typed, in which a comma separates several, unless an item that has one is written anew."""
         if self._keeps_commas():

@@ -15,6 +15,7 @@ from lorestudio.domain.javascript import Json, number, to_number
 from lorestudio.domain.json_text import parse_json
 from lorestudio.exchange.lorebooks.entry import ALWAYS as BOOK_ALWAYS
 from lorestudio.ui.features.notes.editor import schema as reading
+from lorestudio.ui.features.notes.editor.chips_field import ChipsField
 from lorestudio.ui.features.notes.editor.fields import (
     FIRES,
     FIRES_SPEC,
@@ -52,9 +53,13 @@ _NOT_READ: Final = "Nothing reads this property."
 
 
 class PropertyForm(QWidget):
-    """Shows a note's properties. `edited` carries text edits, `source_wanted` a line of the file."""
+    """Shows a note's properties. `edited` carries text edits, `source_wanted` a line of the file.
+
+    `typed` follows every letter of an item of a list, which is no part of the note until it is taken.
+    """
 
     edited = Signal(object)
+    typed = Signal()
     source_wanted = Signal(int)
     left = Signal()
     undo_wanted = Signal()
@@ -98,6 +103,7 @@ class PropertyForm(QWidget):
     def set_context(self, context: FieldContext) -> None:
         """Other settings, fields or titles. Where only titles are others, the keyboard stays where it is."""
         before, self._context, self._maker.context = self._context, context, context
+        self.take_typed()
         if (before.settings, before.rules) != (context.settings, context.rules):
             self.set_fields(of_book=self._of_book)
         if self._note is not None:
@@ -137,6 +143,26 @@ class PropertyForm(QWidget):
     def row(self, name: str) -> FieldRow | None:
         """The row of a property, None where it is not shown."""
         return self._rows.get(name)
+
+    @property
+    def focused(self) -> str:
+        """The property whose row has the keyboard, "" where none has it."""
+        focus = QApplication.focusWidget()
+        return next((key for key, row in self._rows.items() if focus is not None and row.isAncestorOf(focus)), "")
+
+    @property
+    def half_typed(self) -> bool:
+        """Whether an item of a list was begun and is not taken yet."""
+        return any(chips.half_typed for chips in self._lists())
+
+    def take_typed(self) -> None:
+        """Take what is half typed into the note."""
+        for chips in self._lists():
+            if chips.half_typed:
+                chips.take_input()
+
+    def _lists(self) -> list[ChipsField]:
+        return [row.field.chips for row in self._rows.values() if isinstance(row.field, ListField)]
 
     def name_of_keys(self) -> str:
         """The property that holds the keys."""
@@ -197,8 +223,7 @@ class PropertyForm(QWidget):
 
     def keep_in_sight(self) -> None:
         """Scroll to the row that has the keyboard: the form got another height."""
-        focus = QApplication.focusWidget()
-        row = next((each for each in self._rows.values() if focus is not None and each.isAncestorOf(focus)), None)
+        row = self._rows.get(self.focused)
         if row is not None:
             self._page.adjustSize()  # it has its new rows only once Qt has handled what waits
             self.area.ensureWidgetVisible(row, 0, 4)
@@ -244,6 +269,8 @@ class PropertyForm(QWidget):
         return f"{spec.kind} {spec.title}"
 
     def _lay_out(self, wanted: dict[str, tuple[FieldSpec, NoteProperty | None]], shapes: dict[str, str]) -> None:
+        focused = self.focused
+        place_of = list(self._rows).index(focused) if focused else 0
         for key in list(self._rows):
             if self._shapes.get(key) != shapes.get(key):
                 self._drop(key)
@@ -257,6 +284,8 @@ class PropertyForm(QWidget):
                 self._list.insertWidget(place, row)
             rows[key] = row
         self._rows, self._shapes = rows, shapes
+        if focused and rows and not self.focused:  # the row went: the one in its place has the keyboard
+            (rows.get(focused) or list(rows.values())[min(place_of, len(rows) - 1)]).name.setFocus()
 
     def _raw_reason(self, found: NoteProperty | None) -> str:
         """Why a property is shown as it is written, "" where it can be edited."""
@@ -274,6 +303,7 @@ class PropertyForm(QWidget):
 
     def _drop(self, key: str) -> None:
         row = self._rows.pop(key)
+        row.field.blockSignals(True)  # what is half typed in it is of a note that is shown no more
         self._list.removeWidget(row)
         row.hide()
         row.deleteLater()
@@ -283,6 +313,7 @@ class PropertyForm(QWidget):
         if isinstance(made, RawField):
             made.source_wanted.connect(partial(self._asked, key, "source"))
         if isinstance(made, ListField):
+            made.chips.input.textChanged.connect(self.typed)
             made.chips.read_only = self._read_only
             made.chips.refresh()
         made.setEnabled(not self._read_only or isinstance(made, RawField))

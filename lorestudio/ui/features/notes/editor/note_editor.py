@@ -271,6 +271,7 @@ class NoteEditor(QWidget):
         self.completer = LinkCompleter(self.body, lambda: self.context.book)
         self.timer = later(self, self.settle)
         self._cost = 0.0
+        self._field = ""  # the one that had the keyboard in the note before
         self._sharing = later(self, self._share)  # heights are known only after the layouts have done their work
         self._build()
         self._connect()
@@ -336,6 +337,16 @@ class NoteEditor(QWidget):
         self.body.setReadOnly(read_only)
         self._front = "\0"
         self.settle()
+        row, self._field = self.form.row(self._field), ""
+        if row is not None and self.body.hasFocus():
+            row.field.setFocus()
+
+    def leave(self) -> None:
+        """Another note is to be shown: take what is half typed into this one, and have its field there again."""
+        self._field = self.form.focused
+        if self._field:
+            self.body.setFocus()
+        self.form.take_typed()
 
     def edit_keys(self) -> None:
         """Give the keyboard to the field of the note's keys."""
