@@ -445,6 +445,7 @@ class EntryPane(Pane):
 
     def _say(self, text: str, tone: Tone, buttons: tuple[tuple[str, str], ...] = ()) -> None:
         self._says_left_out = self._says_unseen = False
+        self._missing = ""
         self.bar.say(text, tone, buttons)
 
     def _say_nothing(self) -> None:
@@ -522,11 +523,15 @@ class EntryPane(Pane):
             if self._open_buffer() is not None:
                 self._show_wanted_place()
         else:
-            self._missing = link.target.removesuffix(NOTE_SUFFIX)
-            # Only where somebody can make it.
-            can = self.receivers("2create_wanted(QString)")
-            text = tr("No note is called “{target}”.", target=self._missing)
+            name, can = link.target.removesuffix(NOTE_SUFFIX), self.receivers("2create_wanted(QString)")
+            if can and name == self._missing and not self.bar.isHidden():
+                self._answer("create")
+                return
+            text = tr("No note is called “{target}”.", target=name)
+            if can:  # only where somebody can make it
+                text += " " + tr("Follow the link again to make it.")
             self._say(text, "neutral", (("create", tr("Make this note")),) if can else ())
+            self._missing = name if can else ""
 
     def _parse(self, buffer: NoteBuffer) -> Entry | LeftOutNote | None:
         project = self._session.project

@@ -132,7 +132,7 @@ def test_a_link_leads_to_the_heading_that_it_names(window, pane, settle) -> None
     settle(window)
     assert (window.selection.entry, pane.editor.body.textCursor().selectedText()) == (SKARN, "## Its *lair*")
     pane.follow(link("Elsewhere#Its *lair*"))
-    assert pane.bar.label.text() == "No note is called “Elsewhere”."
+    assert pane.bar.label.text().startswith("No note is called “Elsewhere”.")
 
 
 def test_where_there_is_no_link_that_is_said(window, pane, monkeypatch) -> None:
@@ -275,8 +275,15 @@ def test_a_link_leads_to_the_note_or_asks_for_a_new_one(window, pane, qtbot) -> 
     with qtbot.waitSignal(pane.create_wanted) as asked:
         pane.bar.pressed.emit("create")
     assert asked.args == ["Elsewhere"]
+    with qtbot.assertNotEmitted(pane.create_wanted):
+        pane.follow(link("Elsewhere"))
+        pane.follow(link("Nowhere"))
+    assert pane.bar.label.text() == "No note is called “Nowhere”. Follow the link again to make it."
+    with qtbot.waitSignal(pane.create_wanted) as asked:  # the keyboard need not go to the button
+        pane.follow(link("Nowhere"))
+    assert (asked.args, pane.bar.isHidden()) == (["Nowhere"], True)
     pane.follow(links_in("[x](a/New%20one.md)")[0])
-    assert pane.bar.label.text() == "No note is called “a/New one”."
+    assert pane.bar.label.text().startswith("No note is called “a/New one”.")
     pane.follow(link("bell"))
     assert window.selection.entry == BELL
 

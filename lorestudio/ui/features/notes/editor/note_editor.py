@@ -453,7 +453,7 @@ class NoteEditor(QWidget):
             return ""  # a heading of this note
         note = self.context.book.find(link, self.source)
         if note is None:
-            return tr("No note is called “{target}”. Ctrl+Click makes it.", target=link.target)
+            return tr("No note is called “{target}”. Ctrl+Click asks to make it.", target=link.target)
         if isinstance(note, Entry):
             by_title = self.context.book.is_title(link.deeplore_name or "")
             followed = "" if by_title else tr("DeepLore follows links in double brackets only, by title.")

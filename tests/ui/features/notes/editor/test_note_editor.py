@@ -57,7 +57,7 @@ def test_places_of_the_file_are_gone_to(make_editor: Make) -> None:
 def test_a_link_is_previewed(make_editor: Make) -> None:
     editor = make_editor(PLAIN)
     assert editor._preview(link("Skarn")) == "Skarn\n\nA dragon."
-    assert editor._preview(link("Nobody")) == "No note is called “Nobody”. Ctrl+Click makes it."
+    assert editor._preview(link("Nobody")) == "No note is called “Nobody”. Ctrl+Click asks to make it."
     assert "DeepLore follows links in double brackets only, by title." in editor._preview(link("the Grey One"))
     assert editor._preview(link("bad")).startswith("bad.md\n\n")
 
