@@ -82,7 +82,8 @@ TABLE_SHARE: Final = 0.46
 """The part of the window's width that the vault gets for its table, where it has less."""
 
 CONTEXT_MENU: Final = (
-    "note.new", "note.duplicate", "note.rename", "note.move", "note.batch", "note.enable", "note.delete",
+    "note.new", "note.duplicate", "note.rename", "note.move", "note.batch", "note.enable", "note.earlier", "note.later",
+    "note.delete",
 )  # fmt: skip
 
 

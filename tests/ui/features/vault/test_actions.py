@@ -261,6 +261,13 @@ def test_notes_are_moved_to_another_folder_and_stay_selected(window, vault) -> N
     dialog_of().reject()
 
 
+def test_the_menu_of_a_row_begins_with_a_new_note(window) -> None:
+    for view in (window.vault.tree, window.vault.table):
+        names = [each.text() for each in view.actions()]
+        assert names[:2] == ["New note…", "Duplicate"]
+        assert names[5:9] == ["Switch on or off", "Earlier", "Later", "Move to trash"]
+
+
 @pytest.mark.parametrize("name", ["note.rename", "note.move"])
 def test_a_folder_that_is_chosen_is_moved_with_all_notes_in_it(window, vault, name: str) -> None:
     (vault / "items" / "plain.md").write_text("No entry.\n", encoding="utf-8")
