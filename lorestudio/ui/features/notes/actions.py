@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from typing import ClassVar
 
 from PySide6.QtWidgets import QWidget
 
@@ -25,6 +26,23 @@ from lorestudio.vault.files import SaveError
 
 class NotesFeature(Feature):
     """Nothing unsaved is lost without a question, and what was written is taken into the project."""
+
+    view_keys: ClassVar = {
+        "in the properties of a note": (
+            ("Back to the text", "Esc"),
+            ("Add the item that was typed", "Return  ,"),
+            ("Go from the empty line to the items", "Left"),
+            ("Change the item", "Return"),
+            ("Move the item", "Ctrl+Shift+Left  Ctrl+Shift+Right"),
+            ("Take the item, or the property, away", "Del  Backspace"),
+        ),
+        "in the line that finds words in a note": (
+            ("Go to the next place", "Return"),
+            ("Go to the place before", "Shift+Return"),
+            ("Go to the words that are put in its place, and back", "Down  Up"),
+            ("Back to the text", "Esc"),
+        ),
+    }
 
     def __init__(self, context: Context) -> None:
         super().__init__(context)

@@ -124,6 +124,12 @@ def test_the_keyboard_stays_in_the_form_where_a_property_goes(shared: MainWindow
     shared.drafts.drop(shared.entry.path)
 
 
+def test_the_keys_of_the_form_and_of_the_find_line_are_listed(shared: MainWindow) -> None:
+    listed = {(place, keys) for place, _title, keys in shared.commands.view_keys()}
+    for place in ("in the properties of a note", "in the line that finds words in a note"):
+        assert (place, ("Esc",)) in listed
+
+
 def test_commands_are_there_for_a_note_only(shared: MainWindow) -> None:
     names = ("entry.keys", "entry.add_property", "entry.follow", "entry.link", "entry.comment", "entry.history")
     shared.update_actions()
