@@ -55,9 +55,10 @@ from lorestudio.vault.writer import read_note
 class TurnOutcome(Terse, frozen=True):
     """One generation. `injected` and `cut` are ids with tokens; what went in is in the order of the prompt.
 
-    `matched` were let in by a matching stage, `selected` went on from the last stage that selects (nobody where none
-    ran), both in ascending order: sets take six times as much, and of a long chat there are thousands. `cut` is what
-    the budget kept out. `strangers` are titles of entries that are none of the vault's.
+    `matched` were let in by a matching stage, `selected` went on from the last stage that selects or were let in behind
+    it, both in ascending order: sets take six times as much, and of a long chat there are thousands. Where nothing
+    selects, all that matched go on. `cut` is what the budget kept out. `strangers` are titles of entries that are none
+    of the vault's.
     """
 
     unprinted = ("strangers",)
@@ -81,15 +82,19 @@ class TurnOutcome(Terse, frozen=True):
 
 def turn_outcome(trace: Trace) -> TurnOutcome:
     """What the run of a trace came to."""
-    selecting = [record for record in trace.stages if record.phase is Phase.SELECT]
     matched, _ = fired_in(trace)
+    selecting = [place for place, record in enumerate(trace.stages) if record.phase is Phase.SELECT]
+    selected = matched
+    if selecting:
+        behind, _ = fired_in(replace(trace, stages=trace.stages[selecting[-1] + 1 :], injections=()))
+        selected = behind.union(trace.stages[selecting[-1]].left)
     return TurnOutcome(
         trace.turn.message,
         trace.turn.swipe,
         trace.turn.number,
         tuple((injection.entry, injection.tokens) for injection in trace.injections),
         tuple(sorted(matched)),
-        tuple(sorted(selecting[-1].left)) if selecting else (),
+        tuple(sorted(selected)),
         frozenset(injection.entry for injection in trace.injections if injection.truncated),
         tuple((verdict.entry, cut_tokens(trace, verdict)) for verdict in cut_verdicts(trace)),
         sum(call.kind != "embedding" for call in trace.ai_calls),  # who makes vectors answers no question

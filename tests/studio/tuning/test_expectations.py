@@ -263,6 +263,16 @@ def test_an_outcome_says_what_went_in_what_matched_and_what_the_budget_kept_out(
     assert outcome.tokens == 160
 
 
+@pytest.mark.parametrize("name", ["context-window", "hybrid", "world-info"])
+def test_what_went_in_was_matched_and_selected_whatever_selects(name: str, demo: Project) -> None:
+    """In the context window nothing selects, and World Info matches keys behind what is taken by similarity."""
+    kind = kind_of(name)
+    similar = {"vectors": True, "vectors_for_all": True} if name == "world-info" else {}
+    system: System = system_of(demo.scene(), kind, kind.settings().model_copy(update=similar))
+    for outcome in map(turn_outcome, asyncio.run(Simulator(demo, system).replay())):
+        assert {entry for entry, _ in outcome.injected} <= set(outcome.selected) <= set(outcome.matched)
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("name", KINDS)
 def test_a_run_that_is_not_recorded_comes_to_the_same(name: str, demo: Project) -> None:
