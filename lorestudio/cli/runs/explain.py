@@ -11,7 +11,15 @@ import typer
 from rich.progress import BarColumn, TextColumn
 from rich.table import Column, Table
 
-from lorestudio.cli.options import ChatOptions, JsonOption, OfflineRun, SwipeOption, chosen_generation, note_called
+from lorestudio.cli.options import (
+    ChatOptions,
+    JsonOption,
+    OfflineRun,
+    SwipeOption,
+    chosen_generation,
+    note_called,
+    notes_called,
+)
 from lorestudio.cli.output import echo, picked, print_json, say, say_all
 from lorestudio.cli.runs.runs import with_kept
 from lorestudio.cli.screen import Screen, figure, filled, fold, progress_bar, table
@@ -40,6 +48,7 @@ from lorestudio.trace.model import EntryRef, Trace
 from lorestudio.trace.storage.serialize import record_to_json
 from lorestudio.trace.summary import seen_lines, summary
 from lorestudio.trace.text import CELL_WORDS, entry_figures, turn_words
+from lorestudio.trace.wording import first_few
 
 
 @dataclass(frozen=True, slots=True)
@@ -288,14 +297,18 @@ def _say_turn(trace: Trace, *, as_json: bool) -> None:
 def find_in(project: Project, trace: Trace, name: str) -> Entry | LeftOutNote | EntryRef:
     """What has that title or file name in a run, which may know others than the vault's notes; else the note.
 
-    Raises InputError.
+    Memories and messages are told shortened, and lists of memories have the beginnings of their ids: a beginning is
+    enough where no note is called so. Raises InputError.
     """
     known = {(entry.vault, entry.filename) for entry in project.index.entries}
     own = [ref for ref in trace.entries.values() if (ref.vault, ref.filename) not in known]
     found = [ref for ref in own if ref.filename == name] or [ref for ref in own if ref.title.lower() == name.lower()]
+    if not found and not notes_called(project, name):
+        begins = name.lower()
+        found = [ref for ref in own if ref.filename.startswith(name) or ref.title.lower().startswith(begins)]
     if len(found) > 1:
-        names = ", ".join(ref.filename for ref in found)
-        raise InputError("--entry", f"several entries have the title “{name}”. Name one of: {names}.")
+        names = first_few([ref.filename for ref in found], 8)
+        raise InputError("--entry", f"several entries are called “{name}”. Name one of: {names}.")
     return found[0] if found else note_called(project, name, "--entry")
 
 

@@ -197,6 +197,11 @@ def test_recaps_of_messages_are_for_reading_whatever_is_changed(lorestudio: Run,
     told = told_of(lorestudio, vault, tale, "recap", "#1 Quay: A", 2)
     assert "No change that was tried brings “#1 Quay: A” in" in told
     assert "Those below" not in told
+    assert told_of(lorestudio, vault, tale, "recap", "#1", 2) == told, "a beginning is enough"
+    asked = ("explain", vault, "--chat", tale, "--system", "recap", "--message", 2, "--entry", "message")
+    several = lorestudio(*asked)
+    assert several.exit_code == 2
+    assert "several entries are called “message”. Name one of: message 0, message 1" in several.output
 
 
 def test_other_memories_are_no_first_step_for_one_of_later(lorestudio: Run, vault: Path, tmp_path: Path) -> None:
