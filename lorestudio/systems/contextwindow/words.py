@@ -117,5 +117,6 @@ VOCABULARY: Final[Vocabulary[Trace]] = Vocabulary(
         "conversation (Settings of the system)."
     ),
     origins={"constant": ("cw_element", "cw_whole"), "keyword": ("cw_match",), "cascade": ("cw_link", "cw_dependant")},
+    key_stage="text match",
     tells_keys=frozenset({"cw_match"}),
 )

@@ -81,6 +81,7 @@ VOCABULARY: Final[Vocabulary[Trace]] = Vocabulary(
         "To widen the search: raise “Exchanges looked at”, add keys that the chat uses, or let vectors come first "
         "(Settings of the system)."
     ),
+    key_stage="keyword prefilter",
     origins={"constant": ("constant",), "keyword": ("hy_key",), "similar": ("hy_ranked",)},
     unasked=frozenset({"constant", "hy_eligible"}),
     tells_keys=frozenset({"hy_key", "hy_eligible"}),

@@ -79,6 +79,11 @@ def test_names_that_no_title_answers_to_count_as_they_are_written():
     }
 
 
+def test_where_nothing_is_mentioned_that_is_why_nothing_came_in():
+    told = summary(decide(["A quiet day.", "Nothing."], entries=WORLD[:3]))
+    assert told == "Nothing matched: none of the keys of 3 entries is in the last message (8 characters)."
+
+
 def test_a_blocked_note_is_locked():
     """A constant one too, though it is no entry of the lorebook and has no key that could be locked."""
     blocks = (EntryRule("bell"), EntryRule("Rules"))

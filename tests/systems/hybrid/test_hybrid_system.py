@@ -104,6 +104,11 @@ def test_without_vectors_keys_alone_decide(settings, vectors, note, status):
     assert bool(trace.warnings) == (vectors is not None and vectors.label == "down")
 
 
+def test_where_no_key_occurs_that_is_why_nothing_came_in():
+    told = summary(decide("A quiet day.", entries=tuple(entry for entry in WORLD if entry.keys)))
+    assert told == "Nothing matched: none of the keys of 4 entries is in the last message."
+
+
 def test_notes_without_vectors_are_a_question_that_failed_so_that_a_replay_asks_again():
     trace = decide(ALL, vectors=Failing())
     (call,) = trace.ai_calls
