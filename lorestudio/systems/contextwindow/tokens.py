@@ -157,15 +157,15 @@ class Method(StrEnum):
 
 
 class CutReason(StrEnum):
-    """What became of one item of a list that was cut, and why."""
+    """What became of one item of a list that was cut, and why, as the reason for an element tells it."""
 
-    WITHIN_LIMIT = "within limit"
-    FITS = "fits"
-    MISFIT_STOP = "misfit, stop"
-    AFTER_STOP = "after stop"
-    MISFIT_SKIPPED = "misfit, skipped"
-    NO_BUDGET = "no budget left"
-    KEPT_ELSEWHERE = "text kept elsewhere"
+    WITHIN_LIMIT = "all of them fit"
+    FITS = "it fits"
+    MISFIT_STOP = "with it they no longer fit, and the cut begins"
+    AFTER_STOP = "the cut began before it"
+    MISFIT_SKIPPED = "it does not fit into its half"
+    NO_BUDGET = "what the text mentions took them all"
+    KEPT_ELSEWHERE = "the same text counts once"
 
 
 class CutItem(Struct, frozen=True):

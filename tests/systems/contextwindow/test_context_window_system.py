@@ -132,7 +132,8 @@ def test_filling_takes_what_the_text_does_not_mention():
 def test_elements_are_cut_and_the_conversation_is_told():
     settings = ContextWindowSettings(total_token_budget=9)
     trace = decide(["one two three four five six seven eight nine ten"], settings)
-    assert reason(trace, 3) == "cw_element_cut"
+    told = Journeys(trace).fate(3).explain(trace).sentence
+    assert told == "The elements have 3 tokens; it takes 6: with it they no longer fit, and the cut begins."
     assert trace.stage("conversation").note == "cw_turns"
     assert trace.stage("conversation").details["kept"] == 0
 
