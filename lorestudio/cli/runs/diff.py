@@ -45,6 +45,7 @@ from lorestudio.studio.compare.causes import (
 )
 from lorestudio.studio.compare.text import (
     HEADINGS,
+    SIGNS,
     cause_words,
     change_lines,
     comparison_json,
@@ -279,13 +280,9 @@ def _chat_table(turns: Iterable[TurnDiff], project: Project, titles: tuple[str, 
 
 
 def _happened(diff: TraceDiff) -> Text:
-    found: dict[What, list[str]] = {}
-    signs: dict[What, str] = {}
-    for line in change_lines(diff):
-        found.setdefault(line.what, []).append(line.title)
-        signs[line.what] = line.sign
+    found = grouped((line.what, line.title) for line in change_lines(diff))
     lines = [
-        Text.assemble((f"{signs[what]} ", _STYLES[what]), first_few(names, _LISTED)) for what, names in found.items()
+        Text.assemble((f"{SIGNS[what]} ", _STYLES[what]), first_few(names, _LISTED)) for what, names in found.items()
     ]
     return Text("\n").join(lines)
 

@@ -19,7 +19,7 @@ from msgspec import Struct
 from lorestudio.domain.chat import Chat, Generation, Message
 from lorestudio.domain.entry import Position
 from lorestudio.domain.javascript import Json
-from lorestudio.domain.records import Terse, replace
+from lorestudio.domain.records import Terse, grouped, replace
 from lorestudio.llm.errors import ErrorKind, LlmError
 from lorestudio.llm.messages import AnswerSource, ChatReply, ChatRequest, without_figures
 from lorestudio.llm.recorded_answers import RecordedAnswers, answers_path
@@ -443,7 +443,12 @@ def comparison(project: Project, made: MatchedCapture, trace: Trace) -> PromptCo
     chat = project.chat or Chat()
     before = chat.messages[: trace.turn.message]
     assembled = assemble(trace, chat, project.setup, project.counter)
-    blocks = _blocks(trace)
+    blocks = grouped(
+        (part.entry, block.text[part.start : part.end])
+        for block in trace.prompt
+        for part in block.parts
+        if part.entry is not None
+    )
     for message in assembled.messages:
         for part in message.parts:
             if part.source.entry is not None:
@@ -472,16 +477,6 @@ def comparison(project: Project, made: MatchedCapture, trace: Trace) -> PromptCo
         unknown_lines(prompt, found, known),
         {each.id: each.title for each in wanted},
     )
-
-
-def _blocks(trace: Trace) -> dict[int, list[str]]:
-    """What the run handed over for each entry."""
-    found: dict[int, list[str]] = {}
-    for block in trace.prompt:
-        for part in block.parts:
-            if part.entry is not None:
-                found.setdefault(part.entry, []).append(block.text[part.start : part.end])
-    return found
 
 
 def _why_missing(injection: Injection, messages: int) -> str:

@@ -208,10 +208,8 @@ class PromptTexts:
 
     def _card_text(self, prompt: PresetPrompt) -> Texts:
         """What the card has in the place of this prompt."""
-        if not self._setup.prefer_card or prompt.forbid_overrides:
-            return ()
         texts = {MAIN_PROMPT: self._card.system_prompt, POST_HISTORY: self._card.post_history}
-        return texts.get(prompt.identifier, ())
+        return () if prompt.forbid_overrides else texts.get(prompt.identifier, ())
 
     def _marked(self, prompt: PresetPrompt) -> Texts:
         fields, card = self._preset.fields, self._card

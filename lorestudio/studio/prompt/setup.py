@@ -50,11 +50,11 @@ class PromptSetup(Terse, frozen=True):
 
     `preset` says which prompts there are and in which order; `main`, `post_history`, `context_size` and `reply_tokens`
     are its own where it was chosen by `with_preset`, and the person may change them. `main` and `post_history` give
-    way to those of the card where `prefer_card` is set; in these, `{{original}}` stands for them. `context_size`
-    (tokens, 0 where nobody knows) less `reply_tokens` is the room for the prompt. `regex` are the scripts out of
-    `regex_paths`; those in card and preset run where `embedded_regex` is set. In a `group` the card is that of whoever
-    speaks: `speaker`, "" for whoever wrote the reply or would speak next. `group_metadata` is what the group keeps for
-    a chat whose file holds none of its own.
+    way to those of the card; in these, `{{original}}` stands for them. `context_size` (tokens, 0 where nobody knows)
+    less `reply_tokens` is the room for the prompt. `regex` are the scripts out of `regex_paths`; those in card and
+    preset run where `embedded_regex` is set. In a `group` the card is that of whoever speaks: `speaker`, "" for
+    whoever wrote the reply or would speak next. `group_metadata` is what the group keeps for a chat whose file holds
+    none of its own.
     """
 
     unprinted = ("group_metadata",)
@@ -64,7 +64,6 @@ class PromptSetup(Terse, frozen=True):
     persona: Persona = field(default_factory=Persona)
     main: str = MAIN_PROMPT
     post_history: str = ""
-    prefer_card: bool = True
     context_size: int = 0
     reply_tokens: int = REPLY_TOKENS
     preset: ChatPreset | None = None

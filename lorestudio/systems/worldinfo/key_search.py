@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from lorestudio.domain.automaton import automaton_of
 from lorestudio.domain.chat import Message
 from lorestudio.domain.javascript import trim
+from lorestudio.domain.records import grouped
 from lorestudio.exchange.lorebooks.keys import MARK, KeyMatching, is_found
 from lorestudio.settings.worldinfo import WorldInfoSettings
 from lorestudio.systems.base import KeySearch
@@ -35,13 +36,8 @@ class WorldInfoKeySearch(KeySearch):
         """One pass over a line tells which of the plain keys may stand in it."""
         settings, sought = self._settings, [trim(key) for key in keys]
         how = KeyMatching(settings.case_sensitive, settings.match_whole_words)
-        plain: dict[str, list[int]] = {}
-        others = []
-        for place, key in enumerate(sought):
-            if is_searched(key):
-                plain.setdefault(key.lower(), []).append(place)
-            elif key:
-                others.append(place)
+        plain = grouped((key.lower(), place) for place, key in enumerate(sought) if is_searched(key))
+        others = [place for place, key in enumerate(sought) if key and not is_searched(key)]
         automaton = automaton_of({key: tuple(places) for key, places in plain.items()})
 
         def found(line: str) -> list[int]:

@@ -22,7 +22,7 @@ from lorestudio.domain.automaton import LONGEST_WORD, automaton_of
 from lorestudio.domain.chat import Message
 from lorestudio.domain.entry import ANY_REFINE, Entry
 from lorestudio.domain.javascript import WHITE_SPACE, as_units, fold, head, trim
-from lorestudio.domain.records import replace
+from lorestudio.domain.records import grouped, replace
 from lorestudio.systems.deeplore.matching.kept import NOTHING_KEPT, Kept
 
 KEY_LIMIT: Final = 200
@@ -192,11 +192,8 @@ class KeyTable:
 
     def _built(self, numbers: Iterable[int]) -> tuple[PatternFinder, ...]:
         """A finder of these patterns, none where there is nothing to search."""
-        by_text: dict[str, list[int]] = {}
-        for number in numbers:
-            pattern = self.patterns[number]
-            if not pattern.apart:
-                by_text.setdefault(self.searched(pattern.text), []).append(number)
+        patterns = ((number, self.patterns[number]) for number in numbers)
+        by_text = grouped((self.searched(pattern.text), number) for number, pattern in patterns if not pattern.apart)
         automaton = automaton_of({text: (len(text), tuple(same)) for text, same in by_text.items()})
         return () if automaton is None else (PatternFinder(automaton, self.patterns),)
 
