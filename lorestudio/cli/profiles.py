@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,7 +12,7 @@ import typer
 from lorestudio.cli.answering import connections
 from lorestudio.cli.command import command, command_group
 from lorestudio.cli.options import JsonOption
-from lorestudio.cli.output import FAILED, echo, picked, print_json, say, say_all
+from lorestudio.cli.output import FAILED, echo, picked, print_json, say, say_all, waited
 from lorestudio.cli.screen import Screen, filled, fold, listing
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.sections import naming_profile
@@ -224,11 +223,7 @@ def test(name: Name) -> None:
     """Ask the provider for one word and say how long it took."""
     known = connections()
     _, profile = _found(known, name)
-    try:
-        reply = asyncio.run(try_profile(profile, known))
-    except LlmError as error:
-        say(str(error))
-        raise typer.Exit(FAILED) from error
+    reply = waited(try_profile(profile, known))
     said = " ".join(reply.text.split())[:_SHOWN] or "(nothing)"
     echo(f"“{profile.name}” answered in {reply.duration_ms:,.0f} ms: {said}")
     say_all(reply.notes)

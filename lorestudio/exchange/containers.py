@@ -20,7 +20,7 @@ from msgspec import Struct
 
 from lorestudio.domain.json_text import parse_json
 from lorestudio.domain.records import Terse
-from lorestudio.exchange.json_file import set_members
+from lorestudio.exchange.json_file import set_members, utf8_text
 from lorestudio.exchange.problems import InputError
 
 SIGNATURE: Final = b"\x89PNG\r\n\x1a\n"
@@ -194,12 +194,7 @@ def _from_charx(data: bytes, source: Path | str) -> OpenedContainer:
         raise InputError(source, "this is a file of Backyard AI (BYAF). Export the character there as a PNG card.")
     if CARD_MEMBER not in files:
         raise InputError(source, f"the archive holds neither a character ({CARD_MEMBER}) nor notes (.md).")
-    try:
-        text = files[CARD_MEMBER].decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise InputError(
-            source, f"{CARD_MEMBER} in it is no text in UTF-8 ({error}). Export the card again."
-        ) from error
+    text = utf8_text(files[CARD_MEMBER], f"{source}, {CARD_MEMBER}", "Export the card again.")
     lead = data[: data.find(ZIP)]
 
     def close(changed: str) -> bytes:

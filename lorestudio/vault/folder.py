@@ -241,19 +241,22 @@ def read_listed(filename: str, path: Path, vault: str, *, keep_bom: bool = False
 def decoded(filename: str, data: bytes, vault: str, *, keep_bom: bool = False) -> NoteFile | LeftOutNote:
     """A file's bytes as its text, or why they are none."""
     try:
-        text = data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        return LeftOutNote(filename, vault, NoteProblem.BAD_ENCODING, describe_bad_encoding(filename, data, error))
+        text = note_text(filename, data)
+    except VaultError as error:
+        return LeftOutNote(filename, vault, NoteProblem.BAD_ENCODING, str(error))
     return NoteFile(filename, text if keep_bom else text.removeprefix(BOM))
 
 
-def describe_bad_encoding(filename: str, data: bytes, error: UnicodeDecodeError) -> str:
-    """A message that names the file, the line (from 1) and the byte offset (from 0) of the first invalid byte."""
-    line = data.count(b"\n", 0, error.start) + 1
-    return (
-        f"“{filename}” is not UTF-8 text: byte 0x{data[error.start]:02X} in line {line} (byte offset {error.start}) "
-        "cannot be read, so the note is left out. Open it in a text editor and save it as UTF-8."
-    )
+def note_text(filename: str, data: bytes) -> str:
+    """A note's text. Raises VaultError with the line (from 1) and byte offset (from 0) of a byte that is none."""
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise VaultError(
+            f"“{filename}” is not UTF-8 text: byte 0x{data[error.start]:02X} in line {line} (byte offset "
+            f"{error.start}) cannot be read, so the note is left out. Open it in a text editor and save it as UTF-8."
+        ) from error
 
 
 def _problem(error: OSError) -> NoteProblem:

@@ -21,7 +21,7 @@ from typing import Final
 
 from lorestudio.settings.files import READ_AT_MOST, alone, put_in_place, read_whole, write_new
 from lorestudio.vault.files import ChangedOnDisk, SaveError, VaultError, reason_of, refused
-from lorestudio.vault.folder import describe_bad_encoding, walked
+from lorestudio.vault.folder import note_text, walked
 
 _NAME: Final = re.compile(r"\.[0-9a-f]{16}(?:-(?P<host>[0-9a-f]{8})-(?P<pid>\d+))?\.tmp")
 
@@ -109,10 +109,7 @@ def read_note(path: Path) -> tuple[str, str]:
     Raises VaultError where the file cannot be read or is not UTF-8.
     """
     data = _read(path)
-    try:
-        return data.decode("utf-8"), digest_of(data)
-    except UnicodeDecodeError as error:
-        raise VaultError(describe_bad_encoding(path.name, data, error)) from error
+    return note_text(path.name, data), digest_of(data)
 
 
 def encode_note(path: Path | str, text: str) -> bytes:

@@ -18,7 +18,7 @@ from lorestudio.domain.texts import text_digest
 from lorestudio.studio.notes.changes.change_set import ChangeSet, NameTakenError, NoteFileChange
 from lorestudio.trace.storage.serialize import record_from_json, record_to_json
 from lorestudio.vault.files import SaveError, VaultError, place_key, reason_of, refused, utc_now
-from lorestudio.vault.folder import describe_bad_encoding
+from lorestudio.vault.folder import note_text
 from lorestudio.vault.writer import digest_of, temporary_name
 
 _MOST_NAMESAKES: Final = 1000
@@ -98,10 +98,7 @@ class Trash:
                 f"“{item.path.name}” was changed in the trash: {item.file}. Look at that file, and copy from it by "
                 "hand what you need; its history may have the note as it was."
             )
-        try:
-            return data.decode("utf-8")
-        except UnicodeDecodeError as error:
-            raise VaultError(describe_bad_encoding(item.path.name, data, error)) from error
+        return note_text(item.path.name, data)
 
     def restoring(self, item: Trashed, path: Path | None = None) -> ChangeSet:
         """The change set that puts the note back, under another name where `path` says so; nothing is changed yet.

@@ -17,9 +17,10 @@ from msgspec import Struct
 
 from lorestudio.domain.javascript import Json, trim
 from lorestudio.domain.patterns import PatternError, compile_pattern
+from lorestudio.exchange.json_file import read_file, utf8_text
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.facts import BY_PRESET, FactsSettings
-from lorestudio.settings.files import parse_json, read_bytes, read_whole
+from lorestudio.settings.files import parse_json, read_bytes
 from lorestudio.systems.facts.extraction import KEYWORDS
 from lorestudio.systems.facts.profile import (
     ADD,
@@ -202,11 +203,7 @@ def own_text(file: str) -> str:
     if not file:
         return ""
     path = Path(file).expanduser()
-    try:
-        return read_whole(path).decode("utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
-        raise InputError(str(path), f"the prompt cannot be read ({reason}).") from None
+    return utf8_text(read_file(path), path, "Save the prompt as UTF-8.")
 
 
 def _rules(chosen: str, health: Callable[[], tuple[T, ...]], make: Callable[[Mapping[str, Json]], T]) -> tuple[T, ...]:

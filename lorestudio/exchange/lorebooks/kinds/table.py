@@ -12,6 +12,7 @@ from typing import Final
 
 from lorestudio.domain.javascript import Json, to_string
 from lorestudio.domain.json_text import object_in, text_in
+from lorestudio.exchange.json_file import utf8_text
 from lorestudio.exchange.lorebooks.crossing import (
     EntryForm,
     FieldLink,
@@ -92,10 +93,7 @@ def read_table(data: bytes, name: str, source: Path | str) -> Lore:
 
 
 def _table(data: bytes, source: Path | str) -> tuple[list[str], list[Raw]]:
-    try:
-        content = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise InputError(source, "the table is no text in UTF-8. Save it as “CSV UTF-8”.") from error
+    content = utf8_text(data, source, "Save the table as “CSV UTF-8”.")
     lines = content.splitlines()
     divider = _divider(lines[0] if lines else "")
     reader = csv.reader(io.StringIO(content, newline=""), delimiter=divider, strict=True)

@@ -30,7 +30,7 @@ from lorestudio.studio.notes.changes.journal import json_line, read_lines
 from lorestudio.trace.storage.serialize import record_from_json, record_to_json
 from lorestudio.vault.file_lock import locked
 from lorestudio.vault.files import SaveError, VaultError, place_key, refused, utc_now
-from lorestudio.vault.folder import describe_bad_encoding
+from lorestudio.vault.folder import note_text
 from lorestudio.vault.writer import digest_of, read_note, temporary_name
 
 GRACE_S: Final = 3600.0
@@ -213,11 +213,7 @@ class Snapshots:
 
     def read(self, snapshot: NoteSnapshot) -> str:
         """The text of a snapshot. Raises VaultError where it is gone, damaged, or no UTF-8."""
-        data = self.blobs.read(snapshot.digest)
-        try:
-            return data.decode("utf-8")
-        except UnicodeDecodeError as error:
-            raise VaultError(describe_bad_encoding(snapshot.path.name, data, error)) from error
+        return note_text(snapshot.path.name, self.blobs.read(snapshot.digest))
 
     def restoring(self, path: Path, snapshot: NoteSnapshot) -> ChangeSet:
         """The change set that gives the note at `path` the text of a snapshot; it is made again where it is gone.
