@@ -49,6 +49,14 @@ def parse_json(text: str) -> Json:
     return value
 
 
+def json_or_none(text: str) -> Json:
+    """The value of a text that may be JSON, None where it is something else."""
+    try:
+        return parse_json(text)
+    except ValueError:
+        return None
+
+
 def _deepest(text: str) -> int:
     """Where the innermost of all brackets opens."""
     depth = most = place = 0

@@ -25,7 +25,7 @@ import regex
 from msgspec import Struct
 
 from lorestudio.domain.javascript import Json, head, length, trim
-from lorestudio.domain.json_text import parse_json, spell
+from lorestudio.domain.json_text import json_or_none, mapping_in, parse_json, spell
 from lorestudio.llm.errors import ErrorKind, LlmError
 from lorestudio.llm.messages import (
     DRAFT,
@@ -271,7 +271,7 @@ def extracts(request: ChatRequest) -> str:
 
 def organised(request: ChatRequest) -> str:
     """All extracts as outcomes, and what they name as entities."""
-    given = _json(request.user)
+    given = mapping_in(json_or_none(request.user))
     listed = given.get("extracted")
     texts = [text for text in listed if isinstance(text, str)] if isinstance(listed, list) else []
     names = [name for name, _ in names_in(" ".join(texts)).most_common(3)]
@@ -287,7 +287,7 @@ def organised(request: ChatRequest) -> str:
 def news(request: ChatRequest) -> str:
     """The outcomes that the running record does not have word for word."""
     before = "\n".join(text for role, text in request.before if role == "user")
-    recap = _json(request.user).get("recap")
+    recap = mapping_in(json_or_none(request.user)).get("recap")
     outcomes = recap.get("outcomes") if isinstance(recap, Mapping) else None
     texts = [text for text in outcomes if isinstance(text, str)] if isinstance(outcomes, list) else []
     new: list[Json] = [text for text in texts if text not in before]
@@ -333,14 +333,6 @@ def _name(scene: str) -> str:
 
 def _cut(text: str, limit: int) -> str:
     return text if length(text) <= limit else f"{head(text, limit - 1).rstrip()}…"
-
-
-def _json(text: str) -> Mapping[str, Json]:
-    try:
-        value = parse_json(text)
-    except ValueError:
-        return {}
-    return value if isinstance(value, Mapping) else {}
 
 
 TITLE_WEIGHT: Final = 3.0

@@ -16,7 +16,7 @@ from typing import Final
 from msgspec import Struct
 
 from lorestudio.domain.javascript import Json, to_string
-from lorestudio.domain.json_text import mapping_in, object_in, parse_json, text_in
+from lorestudio.domain.json_text import json_or_none, mapping_in, object_in, parse_json, text_in
 from lorestudio.domain.records import replace
 from lorestudio.exchange.containers import CARD_MEMBER, SIGNATURE, OpenedContainer, archive, is_archive, opened
 from lorestudio.exchange.json_file import changed_text, parse_text, read_file
@@ -429,13 +429,6 @@ CHAT_FIELDS: Final = frozenset({"mes", "user_name", "chat_metadata"})
 """What the lines of a chat have."""
 
 
-def _first_line(content: str) -> Raw:
-    try:
-        return mapping_in(parse_json(content.partition("\n")[0]))
-    except ValueError:
-        return {}
-
-
 def kind_of(document: Json) -> tuple[LoreFormat, Found] | None:
     """The format of a JSON document, and where its book lies; None for what is no lore."""
     return next(((kind, found) for kind in FORMATS if (found := kind.find(document)) is not None), None)
@@ -482,7 +475,7 @@ def _look(data: bytes, path: Path) -> Looked | None:
     try:
         document = parse_text(inside.text, path, "Export the file again.")
     except InputError:
-        if CHAT_FIELDS & _first_line(inside.text).keys():
+        if CHAT_FIELDS & mapping_in(json_or_none(inside.text.partition("\n")[0])).keys():
             raise WrongFileError(path, _A_CHAT, Belongs.CHAT) from None
         raise
     known = kind_of(document)

@@ -14,7 +14,7 @@ from typing import Final
 from msgspec import Struct
 
 from lorestudio.domain.javascript import Json, to_string, trim, truthy
-from lorestudio.domain.json_text import mapping_in, objects_in, parse_json
+from lorestudio.domain.json_text import json_or_none, mapping_in, objects_in, parse_json
 from lorestudio.domain.patterns import own_pattern
 from lorestudio.domain.resources import prompt_text
 from lorestudio.llm.embedding import Embedder, Vector
@@ -387,10 +387,7 @@ def _parsed(reply: str | None) -> Json:
     text = trim(reply)
     if text.startswith("```"):
         text = trim(_REVIEW_CLOSING.sub("", _REVIEW_OPENING.sub("", text)))
-    try:
-        return parse_json(text)
-    except ValueError:
-        return None
+    return json_or_none(text)
 
 
 def _usable(item: Mapping[str, Json]) -> bool:

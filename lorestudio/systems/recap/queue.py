@@ -20,7 +20,7 @@ from typing import Final, Literal
 from msgspec import Struct, field
 
 from lorestudio.domain.javascript import Json, base36
-from lorestudio.domain.json_text import mapping_in, number_in, object_in, parse_json, text_in
+from lorestudio.domain.json_text import json_or_none, mapping_in, number_in, object_in, text_in
 from lorestudio.domain.records import field_names, replace
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.files import read_whole, write_atomically
@@ -341,10 +341,7 @@ def after_failure(
 
 def normalised(text: str) -> dict[str, Json]:
     """The stored queue brought into order: what was being worked on waits again; what is no queue is an empty one."""
-    try:
-        document = parse_json(text)
-    except ValueError:
-        document = None
+    document = json_or_none(text)
     stored: dict[str, Json] = dict(document) if isinstance(document, Mapping) else {"current_operation_id": None,
                                                                                     "paused": False}  # fmt: skip
     listed = stored.get("queue")

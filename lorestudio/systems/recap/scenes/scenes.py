@@ -12,7 +12,7 @@ from typing import Final, TypeAlias
 from msgspec import Struct
 
 from lorestudio.domain.javascript import Json, base36, code_units, head, length, to_string, trim, truthy
-from lorestudio.domain.json_text import mapping_in, number_in, object_in, parse_json, spell, text_in
+from lorestudio.domain.json_text import json_or_none, mapping_in, number_in, object_in, spell, text_in
 from lorestudio.systems.recap.records import Record, get_data, namespace, set_data, with_values
 
 Range: TypeAlias = tuple[int, int]
@@ -295,20 +295,13 @@ def _named(recap: Mapping[str, Json]) -> str | None:
 
 
 def _compact(text: str) -> str:
-    value = _json(text)
+    value = json_or_none(text)
     return spell(value) if isinstance(value, Mapping | list) else text
-
-
-def _json(text: str) -> Json:
-    try:
-        return parse_json(text)
-    except ValueError:
-        return None
 
 
 def as_object(recap: str) -> Mapping[str, Json]:
     """A recap's JSON object, empty where it is plain text."""
-    return mapping_in(_json(recap))
+    return mapping_in(json_or_none(recap))
 
 
 LISTS: Final = ("developments", "open", "state", "resolved")
