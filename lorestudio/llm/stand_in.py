@@ -25,7 +25,7 @@ import regex
 from msgspec import Struct
 
 from lorestudio.domain.javascript import Json, head, length, trim
-from lorestudio.domain.json_text import json_or_none, mapping_in, parse_json, spell
+from lorestudio.domain.json_text import json_or_none, mapping_in, object_in, parse_json, spell, texts_in
 from lorestudio.llm.errors import ErrorKind, LlmError
 from lorestudio.llm.messages import (
     DRAFT,
@@ -272,8 +272,7 @@ def extracts(request: ChatRequest) -> str:
 def organised(request: ChatRequest) -> str:
     """All extracts as outcomes, and what they name as entities."""
     given = mapping_in(json_or_none(request.user))
-    listed = given.get("extracted")
-    texts = [text for text in listed if isinstance(text, str)] if isinstance(listed, list) else []
+    texts = texts_in(given.get("extracted"))
     names = [name for name, _ in names_in(" ".join(texts)).most_common(3)]
     entities: list[Json] = [
         {"type": "unknown", "name": name, "keywords": [name], "content": [text for text in texts if name in text]}
@@ -287,10 +286,8 @@ def organised(request: ChatRequest) -> str:
 def news(request: ChatRequest) -> str:
     """The outcomes that the running record does not have word for word."""
     before = "\n".join(text for role, text in request.before if role == "user")
-    recap = mapping_in(json_or_none(request.user)).get("recap")
-    outcomes = recap.get("outcomes") if isinstance(recap, Mapping) else None
-    texts = [text for text in outcomes if isinstance(text, str)] if isinstance(outcomes, list) else []
-    new: list[Json] = [text for text in texts if text not in before]
+    recap = object_in(mapping_in(json_or_none(request.user)), "recap")
+    new: list[Json] = [text for text in texts_in(recap.get("outcomes")) if text not in before]
     return spell({"developments": new, "open": [], "state": [], "resolved": []})
 
 

@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from lorestudio.domain.chat import Message
 from lorestudio.domain.javascript import Json, code_units, length, to_number, trim
-from lorestudio.domain.json_text import mapping_in, text_in
+from lorestudio.domain.json_text import mapping_in, text_in, texts_in
 from lorestudio.domain.records import replace
 from lorestudio.domain.state import NOTEPAD_LIMIT
 
@@ -158,10 +158,7 @@ def newest_lines(notepad: str, most: int, pinned: Collection[str] = ()) -> str:
 
 def pinned_lines(metadata: Mapping[str, Json]) -> frozenset[str]:
     """The lines of the notepad that the person pinned."""
-    pins = metadata.get(PINS_KEY)
-    return (
-        frozenset(trim(pin) for pin in pins if isinstance(pin, str)) if isinstance(pins, list | tuple) else frozenset()
-    )
+    return frozenset(map(trim, texts_in(metadata.get(PINS_KEY))))
 
 
 def withdrawn(notepad: str, notes: str) -> str:

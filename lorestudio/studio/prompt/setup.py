@@ -16,7 +16,7 @@ from msgspec import Struct, field
 
 from lorestudio.domain.chat import Chat
 from lorestudio.domain.javascript import Json
-from lorestudio.domain.json_text import parse_json, text_in
+from lorestudio.domain.json_text import parse_json, text_in, texts_in
 from lorestudio.domain.records import Terse, replace
 from lorestudio.exchange.character_card import CharacterCard, GroupChat, load_card, load_group
 from lorestudio.exchange.chat_preset import ChatPreset, load_preset
@@ -214,8 +214,7 @@ class KeptSetup(Struct, frozen=True):
     @property
     def scripts(self) -> tuple[Path, ...]:
         """The files with regex scripts."""
-        value = self.values.get("regex")
-        return tuple(Path(each) for each in value if isinstance(each, str)) if isinstance(value, list) else ()
+        return tuple(map(Path, texts_in(self.values.get("regex"))))
 
     @property
     def names_files(self) -> bool:

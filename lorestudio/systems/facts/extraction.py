@@ -14,7 +14,7 @@ from typing import Final
 from msgspec import Struct
 
 from lorestudio.domain.javascript import Json, to_string, trim, truthy
-from lorestudio.domain.json_text import json_or_none, mapping_in, objects_in, parse_json
+from lorestudio.domain.json_text import json_or_none, mapping_in, objects_in, parse_json, texts_in
 from lorestudio.domain.patterns import own_pattern
 from lorestudio.domain.resources import prompt_text
 from lorestudio.llm.embedding import Embedder, Vector
@@ -166,10 +166,8 @@ def normalised(raw: Json, *, strict: bool, tagging: str = KEYWORDS) -> tuple[Fac
 
 
 def _tags(text: str, given: Json, tagging: str) -> list[Json]:
-    own = [tag for tag in given if isinstance(tag, str) and trim(tag)] if isinstance(given, list | tuple) else []
+    own = [tag for tag in texts_in(given) if trim(tag)] if tagging != KEYWORDS else []
     found = list(tags_of(text)) if tagging != MODEL else []
-    if tagging == KEYWORDS:
-        own = []
     tags = list(dict.fromkeys([*own, *(tag for tag in found if tag != GENERAL)]))
     return [*tags] or [GENERAL]
 

@@ -15,6 +15,7 @@ from typing import Final, TypeAlias, TypedDict
 from msgspec import Struct
 
 from lorestudio.domain.javascript import Json
+from lorestudio.domain.json_text import texts_in
 from lorestudio.exchange.problems import InputError
 from lorestudio.llm.embedding import Vector
 
@@ -183,7 +184,7 @@ class Memory:
     @property
     def tag_names(self) -> tuple[str, ...]:
         """The tags that are text."""
-        return tuple(tag for tag in self.tags if isinstance(tag, str)) if isinstance(self.tags, list | tuple) else ()
+        return texts_in(self.tags)
 
 
 class MemoryChanges(TypedDict, total=False):

@@ -20,7 +20,7 @@ import platformdirs
 from msgspec import Struct, structs
 
 from lorestudio.domain.javascript import Json
-from lorestudio.domain.json_text import mapping_in
+from lorestudio.domain.json_text import mapping_in, texts_in
 from lorestudio.domain.lifecycle import Closing
 from lorestudio.domain.records import replace
 from lorestudio.domain.sqlite_file import connect, transaction
@@ -538,15 +538,11 @@ class FactStore(Closing):
             own = self.vector_model
             vectors = [decoded(row[2]) if not own or not row[4] or row[4] == own else None for row in rows]
             unasked = frozenset(place for place, row in enumerate(rows) if row[3] and row[2] is None)
-            tagged = {text: _names(tags_of(text)) for text in {row[1] for row in rows}}
+            tagged = {text: frozenset(texts_in(tags_of(text))) for text in {row[1] for row in rows}}
             names = tuple([tagged[row[1]] for row in rows])
             known = _Table(stamp, tuple(row[0] for row in rows), names, VectorTable(vectors), unasked)
             self._tables[user] = known
         return known
-
-
-def _names(tags: Json) -> frozenset[str]:
-    return frozenset(tag for tag in tags if isinstance(tag, str)) if isinstance(tags, tuple) else frozenset()
 
 
 class PendingUnit:

@@ -20,7 +20,7 @@ from typing import Final, Literal
 from msgspec import Struct, field
 
 from lorestudio.domain.javascript import Json, base36
-from lorestudio.domain.json_text import json_or_none, mapping_in, number_in, object_in, text_in
+from lorestudio.domain.json_text import json_or_none, mapping_in, number_in, object_in, text_in, texts_in
 from lorestudio.domain.records import field_names, replace
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.files import read_whole, write_atomically
@@ -147,7 +147,6 @@ class FinishedOperation(Struct, frozen=True):
 
 def read_operation(stored: Mapping[str, Json]) -> QueuedOperation:
     """An operation from the queue's file; what is missing or of another shape gets its default."""
-    dependencies = stored.get("dependencies")
     return QueuedOperation(
         id=text_in(stored.get("id")),
         type=text_in(stored.get("type")),
@@ -159,9 +158,7 @@ def read_operation(stored: Mapping[str, Json]) -> QueuedOperation:
         error=text_in(stored.get("error")) or None,
         retries=int(number_in(stored.get("retries")) or 0),
         priority=number_in(stored.get("priority")) or 0,
-        dependencies=tuple(item for item in dependencies if isinstance(item, str))
-        if isinstance(dependencies, list | tuple)
-        else (),
+        dependencies=texts_in(stored.get("dependencies")),
         metadata=object_in(stored, "metadata"),
         queue_version=int(number_in(stored.get("queueVersion")) or 0),
         pause_before=stored.get("pauseBeforeExecution") is True,
