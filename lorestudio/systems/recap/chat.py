@@ -10,7 +10,7 @@ from typing import Final
 from msgspec import Struct, field
 
 from lorestudio.domain.javascript import Json, truthy
-from lorestudio.domain.json_text import object_in
+from lorestudio.domain.json_text import items_in, object_in
 from lorestudio.domain.records import replace
 from lorestudio.domain.tokens import CHARS_4, TokenCounter
 from lorestudio.settings.recap import RecapSettings
@@ -153,9 +153,7 @@ class RecapChat(Struct, frozen=True):
         """With these versions of the running recap, as this chat's own; those of another chat are put aside."""
         refused, metadata = self.storage.refused, self.metadata
         if refused is not None:
-            aside = metadata.get(REFUSED_KEY)
-            kept = list(aside) if isinstance(aside, list | tuple) else []
-            metadata = {**metadata, REFUSED_KEY: [*kept, write_store(refused)]}
+            metadata = {**metadata, REFUSED_KEY: [*items_in(metadata.get(REFUSED_KEY)), write_store(refused)]}
         return replace(self, metadata=with_store(metadata, replace(store, chat_id=self.id)))
 
     @property

@@ -20,7 +20,7 @@ from typing import Final, Literal
 from msgspec import Struct, field
 
 from lorestudio.domain.javascript import Json, base36
-from lorestudio.domain.json_text import json_or_none, mapping_in, number_in, object_in, text_in, texts_in
+from lorestudio.domain.json_text import json_or_none, mapping_in, number_in, object_in, objects_in, text_in, texts_in
 from lorestudio.domain.records import field_names, replace
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.files import read_whole, write_atomically
@@ -341,13 +341,11 @@ def normalised(text: str) -> dict[str, Json]:
     document = json_or_none(text)
     stored: dict[str, Json] = dict(document) if isinstance(document, Mapping) else {"current_operation_id": None,
                                                                                     "paused": False}  # fmt: skip
-    listed = stored.get("queue")
     queue: list[Json] = []
-    for item in listed if isinstance(listed, list | tuple) else ():
-        if isinstance(item, Mapping):
-            active = item.get("status") in _ACTIVE
-            status: dict[str, Json] = {"status": Status.PENDING.value} if active else {}
-            queue.append({**item, **status, "pauseBeforeExecution": item.get("pauseBeforeExecution") or False})
+    for item in objects_in(stored.get("queue")):
+        active = item.get("status") in _ACTIVE
+        status: dict[str, Json] = {"status": Status.PENDING.value} if active else {}
+        queue.append({**item, **status, "pauseBeforeExecution": item.get("pauseBeforeExecution") or False})
     version, queue_version = stored.get("version"), stored.get("queueVersion")
     stored["queue"] = queue
     stored["version"] = FORMAT_VERSION if version is None else version

@@ -14,7 +14,7 @@ from typing import Final, Literal, TypeAlias
 from msgspec import Struct
 
 from lorestudio.domain.javascript import NOT_WS, WS, Json, to_number, trim, truthy
-from lorestudio.domain.json_text import object_in
+from lorestudio.domain.json_text import items_in, object_in, text_in
 from lorestudio.settings.recap import RecapSettings
 from lorestudio.systems.recap.asking import Handler, Stored, WorkContext, answer_object
 from lorestudio.systems.recap.chat import RecapChat
@@ -221,8 +221,7 @@ class BreakAnswer(Struct, frozen=True):
 def read_answer(text: str) -> BreakAnswer:
     """The answer in a model's text. Raises ValueError where there is none to be found."""
     found = answer_object(text, required=(ANSWER_KEY,))
-    value, rationale = found.get(ANSWER_KEY), found.get("rationale")
-    reason = rationale if isinstance(rationale, str) else ""
+    value, reason = found.get(ANSWER_KEY), text_in(found.get("rationale"))
     if value is None or value is False or value == "false":
         return BreakAnswer(at=False, rationale=reason)
     return BreakAnswer(to_number(value), reason)
@@ -349,5 +348,4 @@ def number_in(stored: Mapping[str, Json], key: str) -> int | None:
 
 def positions(value: Json) -> Sequence[int]:
     """A list of positions."""
-    listed = value if isinstance(value, list | tuple) else ()
-    return [item for item in listed if isinstance(item, int) and not isinstance(item, bool) and item >= 0]
+    return [item for item in items_in(value) if isinstance(item, int) and not isinstance(item, bool) and item >= 0]

@@ -12,7 +12,7 @@ from typing import Final, TypeAlias
 from msgspec import Struct
 
 from lorestudio.domain.javascript import Json, base36, code_units, head, length, to_string, trim, truthy
-from lorestudio.domain.json_text import json_or_none, mapping_in, number_in, object_in, spell, text_in
+from lorestudio.domain.json_text import items_in, json_or_none, mapping_in, number_in, object_in, spell, text_in
 from lorestudio.systems.recap.records import Record, get_data, namespace, set_data, with_values
 
 Range: TypeAlias = tuple[int, int]
@@ -337,8 +337,7 @@ def stage_entity(value: Json) -> dict[str, Json] | None:
 
 def stage_entities(value: Json) -> list[Json]:
     """The entities of a list."""
-    listed = value if isinstance(value, list | tuple) else []
-    return [found for item in listed if (found := stage_entity(item)) is not None]
+    return [found for item in items_in(value) if (found := stage_entity(item)) is not None]
 
 
 def extracted_stage(value: Json) -> dict[str, Json]:
