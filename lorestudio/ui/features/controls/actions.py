@@ -45,6 +45,8 @@ from lorestudio.ui.shell.words import count, tr
 from lorestudio.ui.widgets import dialogs
 from lorestudio.ui.widgets.rows import MenuAtRow, passing_menu
 
+MENU: Final = "Chat/Choices for this chat"
+PRESETS: Final = "Chat/Scenario presets"
 SAVING: Final = ("chat.save", "controls.file", "adjust.undo")
 """What can be done with choices that are not in the chat's file."""
 
@@ -81,86 +83,67 @@ class ControlsFeature(Feature):
 
     def actions(self) -> Iterable[Action]:
         """What can be done."""
-        project, presets = self.context.has_project, self.presets
+        project, presets, pins, blocks = self.context.has_project, self.presets, ControlsPart.PINS, ControlsPart.BLOCKS
         return (
             Action(
-                "controls.pin", "Pin in this chat", "Chat/Choices for this chat", 400, partial(self.toggle,
-                ControlsPart.PINS),
-                ("Ctrl+Alt+P",),
-                when=partial(self._can_toggle, ControlsPart.PINS), icon="star",
-                ticked=partial(self._are_all, ControlsPart.PINS), off=partial(self._unheeded, ControlsPart.PINS),
+                "controls.pin", "Pin in this chat", MENU, 400, partial(self.toggle, pins), ("Ctrl+Alt+P",),
+                when=partial(self._can_toggle, pins), icon="star", ticked=partial(self._are_all, pins),
+                off=partial(self._unheeded, pins),
                 tip="Pin the chosen entry, so that it always goes in in this chat; or free it",
             ),
             Action(
-                "controls.block", "Block in this chat", "Chat/Choices for this chat", 405, partial(self.toggle,
-                ControlsPart.BLOCKS),
-                ("Ctrl+Alt+B",),
-                when=partial(self._can_toggle, ControlsPart.BLOCKS), icon="slash",
-                ticked=partial(self._are_all, ControlsPart.BLOCKS), off=partial(self._unheeded, ControlsPart.BLOCKS),
+                "controls.block", "Block in this chat", MENU, 405, partial(self.toggle, blocks), ("Ctrl+Alt+B",),
+                when=partial(self._can_toggle, blocks), icon="slash", ticked=partial(self._are_all, blocks),
+                off=partial(self._unheeded, blocks),
                 tip="Block the chosen entry, so that it never goes in in this chat; or free it",
             ),
             Action(
-                "controls.add_pin", "Pin an entry…", "Chat/Choices for this chat", 410, partial(self.add_rule,
-                ControlsPart.PINS),
-                when=lambda: project() and not self._unheeded(ControlsPart.PINS), icon="star",
-                off=partial(self._unheeded, ControlsPart.PINS),
+                "controls.add_pin", "Pin an entry…", MENU, 410, partial(self.add_rule, pins), icon="star",
+                when=lambda: project() and not self._unheeded(pins), off=partial(self._unheeded, pins),
             ),
             Action(
-                "controls.add_block", "Block an entry…", "Chat/Choices for this chat", 415, partial(self.add_rule,
-                ControlsPart.BLOCKS),
-                when=lambda: project() and not self._unheeded(ControlsPart.BLOCKS), icon="slash",
-                off=partial(self._unheeded, ControlsPart.BLOCKS),
+                "controls.add_block", "Block an entry…", MENU, 415, partial(self.add_rule, blocks), icon="slash",
+                when=lambda: project() and not self._unheeded(blocks), off=partial(self._unheeded, blocks),
             ),
             Action(
-                "controls.context", "Set the context…", "Chat/Choices for this chat", 500, self.choose_context,
-                ("Ctrl+Alt+C",),
+                "controls.context", "Set the context…", MENU, 500, self.choose_context, ("Ctrl+Alt+C",),
                 when=partial(self._can_choose, ControlsPart.CONTEXT), off=partial(self._unheeded, ControlsPart.CONTEXT),
                 icon="gate", tip="Set era, location, scene or another field, with the values found in the vault",
             ),
             Action(
-                "controls.folder", "Filter by folder…", "Chat/Choices for this chat", 505,
-                self._choosing(self.pickers.folder),
-                ("Ctrl+Alt+F",),
+                "controls.folder", "Filter by folder…", MENU, 505, self._choosing(self.pickers.folder), ("Ctrl+Alt+F",),
                 when=partial(self._can_choose, ControlsPart.FOLDERS), off=partial(self._unheeded, ControlsPart.FOLDERS),
                 icon="folder", tip="Use only entries of some folders in this chat",
             ),
             Action(
-                "controls.notebook", "Author's Notebook…", "Chat/Choices for this chat", 600, partial(self.edit_text,
-                ControlsPart.NOTEBOOK),
+                "controls.notebook", "Author's Notebook…", MENU, 600, partial(self.edit_text, ControlsPart.NOTEBOOK),
                 ("Ctrl+Alt+N",), when=project, icon="pencil",
                 tip="Your own text for this chat that goes into every prompt",
             ),
             Action(
-                "controls.notepad", "AI Notepad…", "Chat/Choices for this chat", 605, partial(self.edit_text,
-                ControlsPart.NOTEPAD),
+                "controls.notepad", "AI Notepad…", MENU, 605, partial(self.edit_text, ControlsPart.NOTEPAD),
                 when=project, icon="ai", tip="The notes that the writing model keeps in this chat",
             ),
             Action(
-                "controls.character", "Active character…", "Chat/Choices for this chat", 610,
-                self._choosing(self.pickers.character),
+                "controls.character", "Active character…", MENU, 610, self._choosing(self.pickers.character),
                 when=partial(self._can_choose, ControlsPart.CHARACTER),
                 off=partial(self._unheeded, ControlsPart.CHARACTER), icon="chat",
                 tip="Whose entry comes in by itself where “Match the active character” is on",
             ),
             Action(
-                "presets.apply", "Apply a scenario preset…", "Chat/Scenario presets", 700, presets.ask_apply,
-                ("Ctrl+Alt+R",),
+                "presets.apply", "Apply a scenario preset…", PRESETS, 700, presets.ask_apply, ("Ctrl+Alt+R",),
                 when=project, icon="list",
             ),
+            Action("presets.save", "Save as a scenario preset…", PRESETS, 705, presets.ask_save, when=project,
+                   icon="save"),
+            Action("presets.manage", "Scenario presets…", PRESETS, 710, presets.manage, when=project),
             Action(
-                "presets.save", "Save as a scenario preset…", "Chat/Scenario presets", 705, presets.ask_save,
-                when=project, icon="save"
-            ),
-            Action("presets.manage", "Scenario presets…", "Chat/Scenario presets", 710, presets.manage, when=project),
-            Action(
-                "controls.focus", "Go to the choices above the chat", "Chat/Choices for this chat", 800,
-                self.focus_bar, ("Ctrl+Alt+K",),
+                "controls.focus", "Go to the choices above the chat", MENU, 800, self.focus_bar, ("Ctrl+Alt+K",),
                 when=project, tip="Arrow keys walk through them, Delete removes one, Enter changes it",
             ),
             Action(
-                "controls.file", "Back to the choices of the chat's file", "Chat/Choices for this chat", 805,
-                self.back_to_file,
-                when=lambda: any(chip.key == CHANGED for chip in self._chips), icon="undo",
+                "controls.file", "Back to the choices of the chat's file", MENU, 805, self.back_to_file, icon="undo",
+                when=lambda: any(chip.key == CHANGED for chip in self._chips),
                 tip="Take what was chosen here back to what the chat's file has",
             ),
         )  # fmt: skip

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import re
 import time
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
-from PySide6.QtCore import QTimer, Signal
+from PySide6.QtCore import QTimer, Signal, SignalInstance
 from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import QWidget
 
@@ -200,27 +201,19 @@ class ScenePage(RowsPage):
             (("recap.search", tr("Look for a break")),),
         )
         self.text = self.add_text(tr("Recap of the scene"))
+
+        def tells(signal: SignalInstance) -> Callable[[SceneRow], None]:
+            return lambda row: signal.emit(row.index)
+
         self.before, self.after, self.make, self.combine, self.hide_break, self.delete = (
             self.row_button(text, tip, act)
             for text, tip, act in (
                 (tr("‹ Version"), tr("Use the version before"), lambda row: self.turned.emit(row.index, -1)),
                 (tr("Version ›"), tr("Use the next version"), lambda row: self.turned.emit(row.index, 1)),
-                (
-                    tr("Make its recap"), tr("Ask for the recap of the scene, as another version"),
-                    lambda row: self.wanted.emit(row.index),
-                ),
-                (
-                    tr("Into the running recap"), tr("Work its recap into the running recap"),
-                    lambda row: self.combined.emit(row.index),
-                ),
-                (
-                    tr("Remove the break"), tr("Take the break away; its recap is kept (D)"),
-                    lambda row: self.toggled.emit(row.index),
-                ),
-                (
-                    tr("Delete scene…"), tr("Take out the break, its recap and what reaches to it"),
-                    lambda row: self.deleted.emit(row.index),
-                ),
+                (tr("Make its recap"), tr("Ask for the recap of the scene, as another version"), tells(self.wanted)),
+                (tr("Into the running recap"), tr("Work its recap into the running recap"), tells(self.combined)),
+                (tr("Remove the break"), tr("Take the break away; its recap is kept (D)"), tells(self.toggled)),
+                (tr("Delete scene…"), tr("Take out the break, its recap and what reaches to it"), tells(self.deleted)),
             )
         )  # fmt: skip
         self.add_row(self.before, self.after, self.make)

@@ -187,8 +187,8 @@ class TuningFeature(Feature):
                 tip="Say of every reply what pinning the chosen entry would do, or freeing it",
             ),
             Action(
-                "scores.block", "Try a block on the whole chat", TUNING, 663, partial(self.try_choice,
-                ControlsPart.BLOCKS),
+                "scores.block", "Try a block on the whole chat", TUNING, 663,
+                partial(self.try_choice, ControlsPart.BLOCKS),
                 when=partial(self._can_try, ControlsPart.BLOCKS), off=partial(self._unheeded, ControlsPart.BLOCKS),
                 tip="Say of every reply what blocking the chosen entry would do, or freeing it",
             ),
