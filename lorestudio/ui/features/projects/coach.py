@@ -176,16 +176,21 @@ class Coach(QFrame):
     def showEvent(self, event: QShowEvent) -> None:
         """Qt: it looks at what happens to the window only while it is there."""
         super().showEvent(event)
-        self._context.window.installEventFilter(self)
+        for each in (self._context.window, *self._context.layout.docks.values()):
+            each.installEventFilter(self)
 
     def hideEvent(self, event: QHideEvent) -> None:
         """Qt: see `showEvent`."""
         super().hideEvent(event)
-        self._context.window.removeEventFilter(self)
+        for each in (self._context.window, *self._context.layout.docks.values()):
+            each.removeEventFilter(self)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Qt: it stays in its corner, and above panes that come into sight."""
-        if event.type() is QEvent.Type.Resize:
+        if watched is not self._context.window:
+            if event.type() is QEvent.Type.ZOrderChange:
+                self.raise_()
+        elif event.type() is QEvent.Type.Resize:
             self._stand()
         elif event.type() in (QEvent.Type.ChildAdded, QEvent.Type.LayoutRequest):
             self.raise_()

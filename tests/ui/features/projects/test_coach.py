@@ -8,6 +8,7 @@ from PySide6.QtTest import QTest
 
 from lorestudio.studio.project.project import DEMO_LOOK
 from lorestudio.studio.replay.simulator import Simulator
+from lorestudio.ui.shell.layout import WORKSPACES
 from tests.ui.conftest import settle
 
 
@@ -49,6 +50,19 @@ def test_it_leads_from_the_question_to_the_change_and_back(demo) -> None:
     assert demo.session.project.settings == before
     press(demo)  # done
     assert not coach.isVisible()
+
+
+@pytest.mark.long
+def test_no_pane_that_comes_to_the_front_covers_it(demo) -> None:
+    coach = demo.features.projects.coach
+    for workspace in WORKSPACES:
+        demo.context.layout.enter(workspace)
+        for name in demo.docks:
+            demo.context.uncover(name)
+            settle(demo)
+            corners = (coach.geometry().adjusted(3, 3, -3, -3).topLeft(), coach.geometry().center())
+            seen = [demo.childAt(each) for each in corners]
+            assert all(each is coach or coach.isAncestorOf(each) for each in seen), (workspace.name, name)
 
 
 @pytest.mark.long
