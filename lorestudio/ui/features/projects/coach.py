@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QFrame
 from lorestudio.domain.chat import Generation
 from lorestudio.studio.project.project import DEMO_LOOK, is_demo
 from lorestudio.ui.shell.feature import Context
+from lorestudio.ui.shell.qt import later
 from lorestudio.ui.shell.words import count, tr
 from lorestudio.ui.widgets.layouts import button, column, label, named, row
 
@@ -40,6 +41,7 @@ class Coach(QFrame):
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self._context = context
         self._place = 0
+        self._above = later(self, self.raise_)
         self.steps = self._steps()
         self.count = label(self, kind="section", wrap=False)
         self.text = label(self)
@@ -189,7 +191,7 @@ class Coach(QFrame):
         """Qt: it stays in its corner, and above panes that come into sight."""
         if watched is not self._context.window:
             if event.type() is QEvent.Type.ZOrderChange:
-                self.raise_()
+                self._above.start()  # not at once: Qt turns to the tab of a pane while that is the topmost
         elif event.type() is QEvent.Type.Resize:
             self._stand()
         elif event.type() in (QEvent.Type.ChildAdded, QEvent.Type.LayoutRequest):

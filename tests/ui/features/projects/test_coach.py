@@ -60,6 +60,7 @@ def test_no_pane_that_comes_to_the_front_covers_it(demo) -> None:
         for name in demo.docks:
             demo.context.uncover(name)
             settle(demo)
+            assert not demo.docks[name].visibleRegion().isEmpty(), (workspace.name, name)
             corners = (coach.geometry().adjusted(3, 3, -3, -3).topLeft(), coach.geometry().center())
             seen = [demo.childAt(each) for each in corners]
             assert all(each is coach or coach.isAncestorOf(each) for each in seen), (workspace.name, name)
