@@ -226,11 +226,11 @@ def run(
     session.hold()
     try:
         before = session.queue
-        asyncio.run(_queued(session, message or [], scene or [], search=search, running=running, resume=resume))
-        if session.queue.is_idle:
-            echo("Nothing is due.")
-            return
         try:
+            asyncio.run(_queued(session, message or [], scene or [], search=search, running=running, resume=resume))
+            if session.queue.is_idle:
+                echo("Nothing is due.")
+                return
             agree(asked, lambda: asyncio.run(recap_cost(session)), yes=yes)
         except (typer.Exit, InputError):
             asyncio.run(session.restore(before))

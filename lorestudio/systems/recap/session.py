@@ -219,8 +219,7 @@ class RecapEdits(Struct, frozen=True):
 
     async def delete_scene(self, index: int) -> Refresh:
         """Take a scene out: its break, its recap, and the versions of the running recap that reach to it."""
-        if not scenes.is_break(self.message(index)):
-            raise InputError(self.path, f"message {index} ends no scene.")
+        self._check_scene(index)
         return await self._changed(lambda chat: chat.without_scene(index))
 
     async def exclude(self, index: int, *, wanted: bool) -> Refresh:
@@ -238,11 +237,13 @@ class RecapEdits(Struct, frozen=True):
 
     async def edit_scene(self, index: int, text: str) -> Refresh:
         """Write the current version of a scene's recap. Raises InputError where it is locked."""
+        self._check_scene(index)
         self.check_lock(index)
         return await self._edited(index, lambda message: scenes.edited(message, text))
 
     async def turn_scene(self, index: int, step: int) -> Refresh:
         """Put another version of a scene's recap in force. Raises InputError where it is locked."""
+        self._check_scene(index)
         self.check_lock(index)
         return await self._edited(index, lambda message: scenes.turned(message, step))
 
@@ -262,6 +263,10 @@ class RecapEdits(Struct, frozen=True):
         """Delete a version of the running recap; its scene can change then. Raises InputError for no such number."""
         self._version(number)
         return await self._changed(lambda chat: chat.without_version(number))
+
+    def _check_scene(self, index: int) -> None:
+        if not scenes.is_break(self.message(index)):
+            raise InputError(self.path, f"message {index} ends no scene.")
 
     async def _edited(self, index: int, how: Callable[[Record], Record]) -> Refresh:
         self.message(index)

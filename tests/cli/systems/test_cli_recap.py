@@ -91,6 +91,8 @@ def test_an_empty_queue_is_said(lorestudio, tale):
         (("show", "--scene", 2), "message 2 ends no scene"),
         (("running", "--use", 3), "has no version 3. There are: none"),
         (("run", "--scene", 2), "message 2 ends no scene"),
+        (("run", "--message", 2, "--message", 999), "there is no message 999"),
+        (("scenes", "--next", 2), "message 2 ends no scene"),
         (("run", "--running"), "no scene has a recap yet"),
         (("queue", "--remove", "op_1"), "no operation “op_1”"),
         (("run", "--answers", "nobody"), "there is no profile “nobody”"),
@@ -100,6 +102,7 @@ def test_what_cannot_be_done_says_why(lorestudio, tale, arguments, message):
     result = lorestudio("recap", arguments[0], "--chat", tale, *arguments[1:])
     assert result.exit_code == 2
     assert message in result.stderr
+    assert json.loads(lorestudio("recap", "queue", "--chat", tale, "--json").stdout)["operations"] == []
 
 
 @pytest.mark.parametrize("what", [(), ("--message", 0)])
