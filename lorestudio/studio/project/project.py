@@ -479,9 +479,9 @@ def load_settings(path: Path, rules: str = "") -> Sanitised:
         return load(path, rules)
     except SettingsError:
         other = another_file(read_file(path), path, "settings file") if path.is_file() else None
-        if other is not None:
-            raise SettingsError(str(other)) from None
-        raise
+        if other is None or (isinstance(other, WrongFileError) and other.belongs is Belongs.SETTINGS):
+            raise
+        raise SettingsError(str(other)) from None
 
 
 def read_settings(path: Path | None, rules: str = "") -> ReadSettings:

@@ -144,6 +144,9 @@ def test_settings_that_cannot_be_used(vault: Path, tmp_path: Path) -> None:
     path.write_text('{"user_name": "A"}\n{"name": "A", "mes": "Hi."}\n')
     with pytest.raises(SettingsError, match=r"settings\.json: this is a chat, and no settings file\. Give it with"):
         open_project([vault], settings=path)
+    path.write_text('{"power_user": {}, "extension_settings": {}}')
+    with pytest.raises(SettingsError, match=r"deeplore_enhanced.* is missing"):
+        open_project([vault], settings=path)
 
 
 def test_the_demo_comes_with_the_program(demo: Project) -> None:
