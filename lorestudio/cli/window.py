@@ -24,6 +24,7 @@ from lorestudio.domain.records import replace
 from lorestudio.domain.resources import loading
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.declaration import Section
+from lorestudio.settings.files import real_path
 from lorestudio.studio.project.project import Project, demo_folder, demo_project, practice_folder
 from lorestudio.studio.project.sillytavern import BroughtChat, SillyTavernFolder, look_into, open_found
 
@@ -236,7 +237,7 @@ class OpenOptions(ProjectOptions):
     ] = None  # type: ignore[assignment]  # `opened` takes none for no vault
     chat: Annotated[
         Path | None,
-        typer.Option("--chat", help="A SillyTavern chat (.jsonl) or plain text; of a SillyTavern its name."),
+        typer.Option("--chat", help="A SillyTavern chat (.jsonl) or plain text; of a SillyTavern its name will do."),
     ] = None
     sillytavern: Annotated[
         Path | None,
@@ -260,7 +261,9 @@ class OpenOptions(ProjectOptions):
         if self.chat is None and not self.character:
             _list(folder)
             return None
-        found = folder.chat(str(self.chat or "").removesuffix(".jsonl"), self.character)
+        place = None if self.chat is None else real_path(self.chat)
+        by_path = next((each for each in folder.chats if real_path(each.path) == place), None)
+        found = by_path or folder.chat(str(self.chat or "").removesuffix(".jsonl"), self.character)
         brought = open_found(folder, found, self.tokenizer, self.vault or ())
         say_all(brought.remarks)
         return brought

@@ -185,6 +185,8 @@ def test_open_takes_a_chat_alone_and_lists_a_sillytavern(
     assert lorestudio("open", vault, "--sillytavern", folder, "--character", "otto").exit_code == 0
     beside = window.opened[-1]
     assert (beside.roots, beside.chat_path, beside.setup) == ([vault], there, window.opened[1].setup)
+    assert lorestudio("open", "--sillytavern", folder, "--chat", there).exit_code == 0
+    assert (window.opened[-1].chat_path, window.opened[-1].setup) == (there, window.opened[1].setup)
     for wrong in (
         (),
         ("--sillytavern", folder, "--chat", "Two"),
