@@ -286,6 +286,7 @@ def edit(
     """Give a memory another text; its vector is made anew."""
     with given.session() as session:
         waited(session.edit(session.find(memory), text, tag))
+    say("written.")
 
 
 @command(facts)
@@ -308,7 +309,9 @@ def delete(memories: IdsArgument, given: FactsOptions, yes: DoItOption = False) 
         for each in found:
             echo(f"{each.id[:8]}  {each.content}")
         ask_first("Delete?", yes=yes)
-        session.delete(list({each.id: each for each in found}.values()))
+        gone = {each.id: each for each in found}
+        session.delete(list(gone.values()))
+    say(f"{plural(len(gone), '# memory|# memories')} deleted.")
 
 
 @command(facts)
@@ -356,6 +359,7 @@ def _pin(given: FactsOptions, memories: list[str], *, pinned: bool) -> None:
     with given.session() as session:
         for found in [session.find(memory) for memory in memories]:
             session.pin(found, pinned=pinned)
+            say(f"{'pinned' if pinned else 'no longer pinned'}: {found.content}")
 
 
 def _progress(done: int, of: int, _last: Drawn | None) -> None:

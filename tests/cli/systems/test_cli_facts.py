@@ -111,15 +111,17 @@ def test_a_memory_is_searched_shown_edited_pinned_and_deleted(lorestudio, told):
     shown = lorestudio("facts", "show", lantern["id"][:8]).stdout
     assert f"#0 to #3 of {told.parent.name}/story" in shown
     assert "plain rules: 2 drawn out, 2 new" in shown
-    assert lorestudio("facts", "edit", lantern["id"], "Wren carries a bell").exit_code == 0
-    assert lorestudio("facts", "pin", road["id"]).exit_code == 0
+    edited = lorestudio("facts", "edit", lantern["id"], "Wren carries a bell")
+    assert (edited.exit_code, edited.stderr) == (0, "lorestudio: written.\n")
+    pinned = lorestudio("facts", "pin", road["id"])
+    assert (pinned.exit_code, pinned.stderr) == (0, "lorestudio: pinned: I want the north road\n")
     assert [memory["content"] for memory in listed(lorestudio, "--pinned")] == ["I want the north road"]
-    assert lorestudio("facts", "unpin", road["id"]).exit_code == 0
+    assert "no longer pinned: I want the north road" in lorestudio("facts", "unpin", road["id"]).stderr
     assert listed(lorestudio, "--pinned") == []
     asked = lorestudio("facts", "delete", lantern["id"])
     assert asked.exit_code != 0
     assert len(listed(lorestudio)) == 2
-    assert lorestudio("facts", "delete", lantern["id"], "--yes").exit_code == 0
+    assert "1 memory deleted." in lorestudio("facts", "delete", lantern["id"], "--yes").stderr
     assert [memory["content"] for memory in listed(lorestudio)] == ["I want the north road"]
 
 
