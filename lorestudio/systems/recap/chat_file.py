@@ -8,7 +8,7 @@ file meanwhile, its version is taken and the changes are carried over to it.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -278,8 +278,9 @@ _READ: Final = tuple(name for name in compared_fields(Message) if name != "extra
 def with_recaps(chat: Chat, before: Chat, after: Chat) -> Chat:
     """`chat`, which went on from `before`, with what recap memory wrote since; `after` is the file as it is now.
 
-    Messages that nobody has changed are those of the file. A changed one keeps its text and gets the recap, where the
-    chat has as many messages as the file; else it keeps the recap that it has.
+    Messages that nobody has changed are those of the file, wherever they stand. A changed one keeps its text and gets
+    the recap; it is known by its line, or by its place where it has none. A new one, or one that the file has no more,
+    stays as it is.
     """
     if chat is before:
         return after
@@ -287,13 +288,20 @@ def with_recaps(chat: Chat, before: Chat, after: Chat) -> Chat:
     if len(old) != len(new):
         return chat  # somebody else has written, too; saving the chat will say so
     head, tail = same_ends(old, mine)
-    moved = _moved(old, new)
-    middle = mine[head : len(mine) - tail]
-    if len(old) == len(mine):
-        pairs = zip(middle, old[head:], new[head:], strict=False)
-        changed = tuple(_with_recap(message, was, now, moved) for message, was, now in pairs)
-    else:
-        changed = tuple(_shifted(message, moved) for message in middle)
+    same = {id(message): place for place, message in enumerate(old)}
+    lines: dict[int | None, int] = {
+        message.line: place for place, message in enumerate(old) if message.line is not None
+    }
+
+    def carried(place: int, message: Message) -> Message:
+        known = same.get(id(message), lines.get(message.line))
+        if known is None and len(old) == len(mine) and message.line is old[place].line is None:
+            known = place
+        if known is None:
+            return replace(message, line=None)
+        return new[known] if old[known] is message else _with_recap(message, old[known], new[known])
+
+    changed = (carried(head + place, message) for place, message in enumerate(mine[head : len(mine) - tail]))
     messages = (*new[:head], *changed, *new[len(new) - tail :])
     metadata = {key: value for key, value in chat.metadata.items() if key not in OURS}
     metadata |= {key: after.metadata[key] for key in OURS if key in after.metadata}
@@ -308,21 +316,11 @@ def alters_runs(before: Chat, after: Chat) -> bool:
     return not all(one is other or _alike_but_recaps(one, other) for one, other in pairs)
 
 
-def _moved(old: Sequence[Message], new: Sequence[Message]) -> int:
-    """By how many lines the messages moved in the file, as when it got a first line."""
-    places = ((one.line, other.line) for one, other in zip(old, new, strict=False))
-    return next((now - was for was, now in places if was is not None and now is not None), 0)
-
-
-def _shifted(message: Message, moved: int) -> Message:
-    return message if message.line is None or not moved else replace(message, line=message.line + moved)
-
-
-def _with_recap(message: Message, was: Message, now: Message, moved: int) -> Message:
+def _with_recap(message: Message, was: Message, now: Message) -> Message:
     """A changed message with the recap of the file; it is hidden as the person left it, where that was changed."""
-    made = read_message(grafted(message_record(message), now.raw), None if message.line is None else now.line)
+    made = read_message(grafted(message_record(message), now.raw), now.line)
     hidden = message.is_system if message.is_system != was.is_system else now.is_system
-    return replace(_shifted(message, moved), extra=made.extra, raw=made.raw, line=made.line, is_system=hidden)
+    return replace(message, extra=made.extra, raw=made.raw, line=made.line, is_system=hidden)
 
 
 def _alike_but_recaps(one: Message, other: Message) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -124,6 +125,25 @@ def test_new_messages_stay_behind_those_of_the_file(path: Path) -> None:
     merged = with_recaps(mine, before, with_recap(path, 2, "He is greeted."))
     assert len(merged.messages) == len(TALE) + 1
     assert merged.messages[2].extra["auto_recap"] == {"memory": "He is greeted."}
+
+
+@pytest.mark.parametrize("gone", [7, 8])
+def test_recaps_go_to_their_messages_though_others_were_put_in_and_taken_out(path: Path, gone: int) -> None:
+    before = load_chat(path).chat
+    made = editing.edit(before, 4, "I stay.", None)
+    made = editing.insert(
+        made, 2, editing.new_message(made, "I knock.", editing.Voice.YOU, datetime.now().astimezone())
+    )
+    mine = editing.delete(made, gone) if gone == 7 else made
+    for index, text in ((3, "He nods."), (4, "She rides."), (5, "It rains.")):
+        after = with_recap(path, index, text)
+    merged = with_recaps(mine, before, after)
+    told = {message.text: message.extra.get("auto_recap") for message in merged.messages}
+    assert [message.text for message in merged.messages] == [message.text for message in mine.messages]
+    assert told["I knock."] is None
+    assert [told[text] for text in (TALE[3], "I stay.", TALE[5])] == [
+        {"memory": "He nods."}, {"memory": "She rides."}, {"memory": "It rains."},
+    ]  # fmt: skip
 
 
 def test_a_file_that_somebody_else_has_lengthened_is_not_taken(path: Path) -> None:
