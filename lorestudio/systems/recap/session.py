@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
+from difflib import SequenceMatcher
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
@@ -81,22 +82,26 @@ class MessageHappening(Struct, frozen=True):
 def happenings(before: RecapChat, after: RecapChat) -> tuple[MessageHappening, ...]:
     """What happened between two states of a chat, as far as it can be told.
 
-    Messages are told apart by speaker, text and active swipe. Where a stretch was replaced by one of another length,
-    nothing is told of it.
+    Messages are told apart by speaker, text and active swipe, and known again where others before them came or went.
+    Where a stretch was replaced by one of another length, nothing is told of it.
     """
     old, new = before.messages, after.messages
     head, tail = same_ends(old, new, _same)
-    gone, come = len(old) - head - tail, len(new) - head - tail
-    if not come:
-        return tuple(MessageHappening(MessageEvent.DELETED, head + place) for place in range(gone))
-    if not gone:
-        return tuple(MessageHappening(MessageEvent.WRITTEN, head + place) for place in range(come)) if not tail else ()
-    found = [_changed_message(old[head + place], new[head + place], head + place) for place in range(min(gone, come))]
-    if gone == come:
-        return tuple(found)
-    if come > gone and not tail:
-        return (*found, *(MessageHappening(MessageEvent.WRITTEN, head + place) for place in range(gone, come)))
-    return ()
+    one, other = ([*map(_seen, messages[head : len(messages) - tail])] for messages in (old, new))
+    found: list[MessageHappening] = []
+    for _tag, first, behind, start, end in SequenceMatcher(None, one, other, autojunk=False).get_opcodes():
+        gone, come, is_last = behind - first, end - start, head + end == len(new)
+        if not come:
+            found += [MessageHappening(MessageEvent.DELETED, head + place) for place in range(first, behind)]
+        elif gone == come or (come > gone and is_last):
+            pairs = ((old[head + first + place], new[head + start + place]) for place in range(gone))
+            found += [
+                _changed_message(was, now, head + start + place)
+                for place, (was, now) in enumerate(pairs)
+                if not _same(was, now)
+            ]
+            found += [MessageHappening(MessageEvent.WRITTEN, head + place) for place in range(start + gone, end)]
+    return tuple(found)
 
 
 def _changed_message(old: Record, new: Record, index: int) -> MessageHappening:
@@ -108,8 +113,10 @@ def _same(one: Record, other: Record) -> bool:
     return _seen(one) == _seen(other)
 
 
-def _seen(message: Record) -> tuple[object, ...]:
-    return message.get("name"), bool(message.get("is_user")), message_text(message), message.get("swipe_id") or 0
+def _seen(message: Record) -> str:
+    return repr(
+        (message.get("name"), bool(message.get("is_user")), message_text(message), message.get("swipe_id") or 0)
+    )
 
 
 def due_recaps(chat: RecapChat, queue: QueueState, ctx: WorkContext) -> tuple[NewOperation, ...]:

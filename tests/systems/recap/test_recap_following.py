@@ -72,6 +72,15 @@ def chat_of(*texts: str, swipes: tuple[int, ...] = ()) -> RecapChat:
             chat_of("a", "x", "c"),
             (MessageHappening(MessageEvent.EDITED, 1), MessageHappening(MessageEvent.WRITTEN, 2)),
         ),
+        (
+            chat_of("a", "b", "c", "d", "e"),
+            chat_of("a", "c", "x", "e", "f"),
+            (
+                MessageHappening(MessageEvent.DELETED, 1),
+                MessageHappening(MessageEvent.EDITED, 2),
+                MessageHappening(MessageEvent.WRITTEN, 4),
+            ),
+        ),
         (chat_of("a", "c"), chat_of("a", "b", "c"), ()),  # put in between: nothing is due for it
         (chat_of("a", "b", "c", "d"), chat_of("a", "x", "d"), ()),  # which of the two it was cannot be told
     ],
