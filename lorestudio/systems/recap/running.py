@@ -222,6 +222,19 @@ def after_deletion(
     return cleaned(replace(store, versions=versions), chat_length - 1, left)
 
 
+def after_insertion(store: RunningRecaps, put_in: int) -> RunningRecaps:
+    """The store after a message was put in at this position: places from it on move down. 0 may stand for none."""
+    versions = tuple(
+        replace(
+            version,
+            previous_scene=version.previous_scene + (0 < version.previous_scene >= put_in),
+            new_scene=None if version.new_scene is None else version.new_scene + (version.new_scene >= put_in),
+        )
+        for version in store.versions
+    )
+    return replace(store, versions=versions)
+
+
 def moved_up(place: int, deleted: int) -> int:
     """A position after the message at `deleted` went."""
     return place - 1 if place > deleted else place

@@ -50,7 +50,7 @@ from lorestudio.systems.recap.records import (
     set_data,
 )
 from lorestudio.systems.recap.refresh import Refresh, refreshed
-from lorestudio.systems.recap.running import after_deletion
+from lorestudio.systems.recap.running import after_deletion, after_insertion
 from lorestudio.systems.recap.scenes import scenes
 from lorestudio.systems.recap.scenes.breaks import detect_operation, detection_range, scene_operation
 from lorestudio.systems.recap.scenes.recaps import combine_operation, running_operation
@@ -67,6 +67,7 @@ class MessageEvent(StrEnum):
     """What can happen to a message."""
 
     WRITTEN = "written"
+    PUT_IN = "put in"
     EDITED = "edited"
     SWIPED = "swiped"
     DELETED = "deleted"
@@ -77,6 +78,10 @@ class MessageHappening(Struct, frozen=True):
 
     event: MessageEvent
     index: int
+
+
+_MOVING: Final = (MessageEvent.DELETED, MessageEvent.PUT_IN)
+"""What moves the messages behind it; nothing is due for it."""
 
 
 def happenings(before: RecapChat, after: RecapChat) -> tuple[MessageHappening, ...]:
@@ -93,6 +98,8 @@ def happenings(before: RecapChat, after: RecapChat) -> tuple[MessageHappening, .
         gone, come, is_last = behind - first, end - start, head + end == len(new)
         if not come:
             found += [MessageHappening(MessageEvent.DELETED, head + place) for place in range(first, behind)]
+        elif not gone and not is_last:
+            found += [MessageHappening(MessageEvent.PUT_IN, head + place) for place in range(start, end)]
         elif gone == come or (come > gone and is_last):
             pairs = ((old[head + first + place], new[head + start + place]) for place in range(gone))
             found += [
@@ -614,15 +621,14 @@ def keep_recap_settings(path: Path, settings: RecapSettings) -> None:
 async def follow(session: RecapSession, *, by_itself: bool) -> tuple[MessageHappening, ...]:
     """Take over what was written into the chat's file, and tell what happened.
 
-    Versions of the running recap follow deleted messages. With `by_itself` the chat is brought up to date, and what
-    the settings ask for is queued. Raises InputError.
+    Versions of the running recap follow messages that were deleted or put in. With `by_itself` the chat is brought up
+    to date, and what the settings ask for is queued. Raises InputError.
     """
     before = session.chat
     after = await session.book.change(lambda chat: chat)
     found = happenings(before, after)
-    gone = [each.index for each in found if each.event is MessageEvent.DELETED]
-    if gone and after.running.versions:
-        await session.book.change(lambda chat: _followed(chat, before, gone))
+    if after.running.versions and any(each.event in _MOVING for each in found):
+        await session.book.change(lambda chat: _followed(chat, before, found))
     if by_itself and found:
         await session.edits.refresh()
         for each in found:
@@ -642,7 +648,7 @@ async def opened(session: RecapSession) -> tuple[str, ...]:
 
 def _due(session: RecapSession, happening: MessageHappening) -> tuple[NewOperation, ...]:
     chat, queue, ctx, index = session.chat, session.queue, session.context, happening.index
-    if happening.event is MessageEvent.DELETED or chat.at(index) is None:
+    if happening.event in _MOVING or chat.at(index) is None:
         return ()
     if happening.event is MessageEvent.WRITTEN:
         return on_message(chat, index, queue, ctx)
@@ -655,10 +661,13 @@ def _due(session: RecapSession, happening: MessageHappening) -> tuple[NewOperati
     return (*(item for item in own if item.params.get("index") not in known), *more)
 
 
-def _followed(chat: RecapChat, before: RecapChat, gone: list[int]) -> RecapChat:
+def _followed(chat: RecapChat, before: RecapChat, found: Iterable[MessageHappening]) -> RecapChat:
     store, recaps, length = chat.running, before.recaps, len(before.messages)
-    for index in sorted(gone, reverse=True):
+    gone, put_in = (sorted(each.index for each in found if each.event is event) for event in _MOVING)
+    for index in reversed(gone):
         store, _ = after_deletion(store, index, length, recaps)
         recaps = tuple(place - (place > index) for place in recaps if place != index)
         length -= 1
+    for index in put_in:
+        store = after_insertion(store, index)
     return chat.with_running(store)

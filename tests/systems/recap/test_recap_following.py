@@ -81,7 +81,7 @@ def chat_of(*texts: str, swipes: tuple[int, ...] = ()) -> RecapChat:
                 MessageHappening(MessageEvent.WRITTEN, 4),
             ),
         ),
-        (chat_of("a", "c"), chat_of("a", "b", "c"), ()),  # put in between: nothing is due for it
+        (chat_of("a", "c"), chat_of("a", "b", "c"), (MessageHappening(MessageEvent.PUT_IN, 1),)),
         (chat_of("a", "b", "c", "d"), chat_of("a", "x", "d"), ()),  # which of the two it was cannot be told
     ],
 )
@@ -203,19 +203,30 @@ def test_an_edited_message_is_recapped_again_only_where_it_had_a_recap(path: Pat
     assert asyncio.run(work()) == [{"index": 3}]
 
 
-def test_versions_of_the_running_recap_follow_a_deleted_message(path: Path) -> None:
+@pytest.mark.parametrize(
+    ("change", "reached"),
+    [
+        (lambda lines: [*lines[:1], *lines[2:]], (2, 6)),
+        (lambda lines: [*lines[:2], lines[0].replace("open", "shut"), *lines[2:]], (4, 8)),
+        (lambda lines: [*lines[:1], *lines[2:5], lines[0].replace("open", "shut"), *lines[5:]], (2, 7)),
+    ],
+)
+def test_versions_of_the_running_recap_follow_messages_that_went_or_were_put_in(
+    path: Path, change: Callable[[list[str]], list[str]], reached: tuple[int, int]
+) -> None:
     async def work() -> RecapSession:
         session = session_on(path)
         await session.enqueue_missing()
         await session.work()
         assert [version.reaches for version in session.chat.running.versions] == [3, 7]
-        rewrite(path, lambda lines: [*lines[:1], *lines[2:]])
-        await follow(session, by_itself=False)
+        rewrite(path, change)
+        await follow(session, by_itself=True)
         return session
 
     session = asyncio.run(work())
-    assert session.chat.breaks == (2, 6)
-    assert [version.reaches for version in session.chat.running.versions] == [2, 6]
+    assert session.chat.breaks == reached
+    assert [version.reaches for version in session.chat.running.versions] == [*reached]
+    assert session.queue.operations == ()
 
 
 def test_opening_looks_for_breaks_only_where_the_settings_say_so(path: Path) -> None:
