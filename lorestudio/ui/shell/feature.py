@@ -106,6 +106,8 @@ class Context(QObject):
         """Bring a pane to the front and give it the keyboard."""
         self.uncover(name)
         pane = self.layout.docks[name].pane
+        if QApplication.activeWindow() is not None:  # a pane that floats is a window of its own
+            pane.window().activateWindow()
         pane.focus_target().setFocus(Qt.FocusReason.ShortcutFocusReason)
         if self.current_pane() is not pane:  # what takes the keyboard there is not in sight at the moment
             pane.setFocus(Qt.FocusReason.ShortcutFocusReason)

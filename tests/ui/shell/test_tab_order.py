@@ -71,3 +71,7 @@ def test_a_pane_in_a_window_of_its_own_has_the_same_order(window) -> None:
     fields = [form.row(name).field.focusProxy() for name in form.names]
     assert [each for each in reversed(reached) if each in fields] == fields
     assert {dock} == {each.window() for each in reached}
+    for key, name in ((Qt.Key.Key_1, "vault"), (Qt.Key.Key_3, "entry")):
+        QTest.keyClick(QApplication.focusWidget(), key, Qt.KeyboardModifier.ControlModifier)
+        drain()
+        assert window.docks[name].pane.isAncestorOf(QApplication.focusWidget()), "the keyboard goes to the other window"
