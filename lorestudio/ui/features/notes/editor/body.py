@@ -39,6 +39,7 @@ from PySide6.QtWidgets import (
 
 from lorestudio.domain.entry import Entry, LeftOutNote, VaultIndex
 from lorestudio.domain.javascript import length
+from lorestudio.domain.records import replace
 from lorestudio.domain.texts import comparable
 from lorestudio.studio.notes.vault_notes import alias_key
 from lorestudio.ui.features.notes.editor.buffer import NoteBuffer
@@ -475,16 +476,30 @@ MOST: Final = 40
 
 
 class Name(Struct, frozen=True):
-    """A name that a link may use. `alias_of` is the title where the name is an alias, "" else."""
+    """A name that a link may use. `alias_of` is the title where the name is an alias, "" else.
+
+    `path` is what a link names where the name leads to another note; `shared` says whether other notes have it, too.
+    """
 
     text: str
     note: Entry | LeftOutNote
     alias_of: str = ""
+    path: str = ""
+    shared: bool = False
 
     @property
     def link(self) -> str:
         """What stands between the brackets of a link by this name."""
-        return f"{self.alias_of}|{self.text}" if self.alias_of else self.text
+        named = self.path or self.alias_of
+        return f"{named}|{self.text}" if named else self.text
+
+    @property
+    def offer(self) -> str:
+        """What a person chooses by."""
+        folder = self.note.filename.rpartition("/")[0] or tr("the vault's own folder")
+        return (
+            self.text + (f"   → {self.alias_of}" if self.alias_of else "") + (f"   ({folder})" if self.shared else "")
+        )
 
 
 class TitleBook:
@@ -515,8 +530,19 @@ class TitleBook:
             self._names += [Name(title, note), *(Name(alias, note, title) for alias in others)]
         self._folded = [comparable(name.text) for name in self._names]
         self._links = {vault: LinkTargets(names) for vault, names in called.items()}
+        several = Counter((name.note.vault, folded) for name, folded in zip(self._names, self._folded, strict=True))
+        self._names = [
+            self._told_apart(name) if several[name.note.vault, folded] > 1 else name
+            for name, folded in zip(self._names, self._folded, strict=True)
+        ]
         self._titles = frozenset(entry.title.lower() for entry in index.entries)
         self.tags = tuple(sorted(tags, key=lambda tag: (-tags[tag], tag)))
+
+    def _told_apart(self, name: Name) -> Name:
+        """A name that several notes have, with the path where it leads to another one."""
+        found = self._links[name.note.vault].resolve(name.alias_of or name.text, "").filename
+        path = "" if found == name.note.filename else name.note.filename.removesuffix(NOTE_SUFFIX)
+        return replace(name, path=path, shared=True)
 
     def find(self, link: Reference, source: tuple[str, str] = ("", "")) -> Entry | LeftOutNote | None:
         """The note that a link in the note `source` (its vault and file) leads to, in its own vault first."""
@@ -660,9 +686,7 @@ class LinkCompleter(QObject):
             self._popup.hide()
             return
         self._names = self._book().offers(typed)
-        self._model.setStringList(
-            [f"{name.text}   → {name.alias_of}" if name.alias_of else name.text for name in self._names]
-        )
+        self._model.setStringList([name.offer for name in self._names])
         if not self._names:
             self._popup.hide()
             return

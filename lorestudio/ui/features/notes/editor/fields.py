@@ -424,7 +424,7 @@ class FieldMaker:
         return tr("No entry has this title, so it counts for nothing.")
 
     def _titles(self, typed: str) -> list[str]:
-        return [name.text for name in self.context.book.offers(typed, titles_only=True)]
+        return list(dict.fromkeys(name.text for name in self.context.book.offers(typed, titles_only=True)))
 
     def _tags(self, typed: str) -> list[str]:
         names = TagNames.of(self.context.rules)

@@ -469,6 +469,16 @@ def test_links_lead_where_the_links_pane_and_a_renaming_say() -> None:
     assert book.offers("caf", titles_only=True) == []
 
 
+def test_notes_of_one_name_are_told_apart_and_each_can_be_linked() -> None:
+    one, two = Entry(0, "a/Moth.md", "v", "Moth"), Entry(1, "long/b/moth.md", "v", "Moth")
+    other = Entry(2, "Moth.md", "w", "Moth")  # a vault of its own
+    book = TitleBook(VaultIndex((one, two, other)), {"moth": ("Grub",)})
+    found = {name.offer: name.link for name in book.offers("Moth")}
+    assert found == {"Moth   (a)": "Moth", "Moth   (long/b)": "long/b/moth|Moth", "Moth": "Moth"}
+    for words, note in (("Moth", one), ("long/b/moth", two)):
+        assert book.find(link(words), ("v", "x.md")) == note
+
+
 def test_only_titles_of_entries_count_for_deeplore() -> None:
     assert BOOK.is_title("SKARN")
     assert not BOOK.is_title("the Grey One")
