@@ -378,12 +378,14 @@ class VaultFeature(Feature):
 
         A folder that is chosen there gets another path.
         """
-        if self.pane.edit_title() or self._move_folder():
+        in_tree = self.pane.tree.hasFocus()  # else a folder that was chosen there is not what is looked at
+        if self.pane.edit_title() or (in_tree and self._move_folder()):
             return
-        notes = self.targets
+        if in_tree and self.pane.chosen_branch is not None:
+            self.context.flash(tr("Choose the note that gets another name."))
+            return
         session, selection = self.context.session, self.context.selection
-        current = selection.note_of(session)
-        note = current if current in notes else notes[0] if notes else None
+        note = selection.note_of(session) or next(iter(self.targets), None)
         path = session.note_path(note) if note is not None else None
         if note is not None and path is not None:
             self._ask_title(note, path)
@@ -408,11 +410,11 @@ class VaultFeature(Feature):
 
     def _move_folder(self) -> bool:
         """Ask for another path of the folder that is chosen in the tree; False where none is."""
-        project, place, notes = self.context.session.project, self.pane.chosen_folder, self.targets
+        project, branch, notes = self.context.session.project, self.pane.chosen_branch, self.targets
         home = project.folders.get(notes[0].vault) if project is not None and notes else None
-        if place is None or home is None or not self.work.ready:
+        folder, jobs = branch.place[1] if branch is not None and branch.place else "", self.context.session.jobs
+        if not folder or home is None or not self.work.ready:
             return False
-        folder, jobs = place[1], self.context.session.jobs
         dialog = self._ask_folder(
             notes[0],
             tr("the folder {folder}", folder=folder),

@@ -249,11 +249,11 @@ class VaultPane(Pane):
         return (note.vault, note.filename.rpartition("/")[0]) if note is not None else ("", "")
 
     @property
-    def chosen_folder(self) -> tuple[str, str] | None:
-        """The vault ("" where there is only one) and path of the folder that alone is selected, None for all else."""
+    def chosen_branch(self) -> Node | None:
+        """The row of the tree that alone is selected, where it is no note's: a folder's, a vault's, a group's."""
         rows = self.tree.selectionModel().selectedIndexes() if self.view is self.tree else []
-        place = self.model.node(rows[0]).place if len(rows) == 1 else None
-        return place if place is not None and place[1] else None
+        node = self.model.node(rows[0]) if len(rows) == 1 else None
+        return node if node is not None and node.item is None else None
 
     def _selected_in(self, view: QAbstractItemView) -> list[Note]:
         if view is self.table:

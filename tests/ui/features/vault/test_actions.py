@@ -275,7 +275,7 @@ def test_a_folder_that_is_chosen_is_moved_with_all_notes_in_it(window, vault, na
     window.show_pane("vault")
     tree = window.vault.tree
     QTest.keyClick(tree, Qt.Key.Key_Left)
-    assert window.vault.chosen_folder == ("", "items")
+    assert window.vault.chosen_branch.place == ("", "items")
     window.run(name)
     dialog = dialog_of()
     assert (dialog.windowTitle(), dialog.folder.text()) == ("Move the folder items", "items")
@@ -289,6 +289,23 @@ def test_a_folder_that_is_chosen_is_moved_with_all_notes_in_it(window, vault, na
     undo(window)
     assert set(contents(vault)) == {*NOTES, "items/plain.md"}
     assert not (vault / "old").exists()
+
+
+def test_of_a_folder_or_a_group_no_note_is_renamed_but_the_one_that_is_edited(window, vault, monkeypatch) -> None:
+    said: list[str] = []
+    monkeypatch.setattr(window.context, "flash", said.append)
+    choose(window, "Skarn.md")
+    window.show_pane("vault")
+    QTest.keyClick(window.vault.tree, Qt.Key.Key_End)  # the notes that are left out
+    assert window.vault.chosen_branch.place is None
+    window.run("note.rename")
+    assert said == ["Choose the note that gets another name."]
+    QTest.keyClick(window.vault.tree, Qt.Key.Key_Home)
+    assert window.vault.chosen_branch.place == ("", "items")
+    window.show_pane("entry")
+    window.run("note.rename")
+    assert dialog_of().windowTitle() == "Rename Skarn"
+    dialog_of().reject()
 
 
 def test_notes_are_dragged_into_a_folder_of_the_tree(window, vault) -> None:
