@@ -586,6 +586,8 @@ class MessageBar(TonedBar):
         self, text: str, tone: Tone = "neutral", buttons: tuple[tuple[str, str], ...] = (), details: str = ""
     ) -> None:
         """Show `text`; each button is its id and its title."""
+        focus = QApplication.focusWidget()
+        held = focus is not None and self.isAncestorOf(focus)
         self.set_tone(tone)
         self.label.setText(text)
         self.label.setToolTip(plain(details))
@@ -595,6 +597,15 @@ class MessageBar(TonedBar):
             self._buttons.addWidget(button(self, title, partial(self.pressed.emit, action)))
         self._paint()
         self.show()
+        if held:  # on a button of before, which is gone
+            self.focus_first()
+
+    def focus_first(self) -> None:
+        """Give the keyboard to the first button."""
+        first = self._buttons.itemAt(0)
+        widget = first.widget() if first is not None else None
+        if widget is not None:
+            widget.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     def _paint(self) -> None:
         icon = self._theme.icon(_ICONS.get(self.tone, "info"), self.tone)

@@ -160,6 +160,7 @@ class EntryPane(Pane):
         """The file that is shown."""
         self._filename = self._vault = ""
         self._clash: OnDisk | None = None
+        self._saved_again = False
         self._says_left_out = self._says_unseen = False
         self._place: tuple[Path | None, int, int, int] | None = None
         self._field: tuple[Path | None, str] | None = None
@@ -175,7 +176,7 @@ class EntryPane(Pane):
         self.store.home = self._home
         self.safety = Safety(theme, jobs, self.store, self)
         self.bar = MessageBar(theme, self, stacked=True)
-        self.bar.closed.connect(self._say_nothing)
+        self.bar.closed.connect(lambda: self._answer(""))
         self.bar.pressed.connect(self._answer)
         self.heading = label(self, kind="title", wrap=False, yields=True)
         self.chips = ChipRow(theme, self)
@@ -255,6 +256,7 @@ class EntryPane(Pane):
         """Write the unsaved text of the shown note."""
         if self.path is not None:
             self.editor.form.take_typed()
+            self._saved_again = self._clash is not None and not self.bar.isHidden()
             self.store.save(self.path)
             self.save_button.setEnabled(not self.store.saving(self.path))
 
@@ -573,7 +575,7 @@ class EntryPane(Pane):
     def _was_saved(self, buffer: NoteBuffer) -> None:
         self.save_button.setEnabled(True)
         if buffer.path == self.path:
-            self._clash = None
+            self._clash, self._saved_again = None, False
             self._say_nothing()
             self._show_dirty()
         self.saved.emit(buffer.path)
@@ -589,6 +591,12 @@ class EntryPane(Pane):
         if buffer.path != self.path:
             return
         self._clash = found
+        self._ask_about_file(buffer, found)
+        if self._saved_again:  # what it asks has to be answered first
+            self.bar.focus_first()
+        self._saved_again = False
+
+    def _ask_about_file(self, buffer: NoteBuffer, found: OnDisk) -> None:
         name = buffer.path.name
         if found.text is None:
             again = ("mine", tr("Write it again"))
@@ -627,8 +635,11 @@ class EntryPane(Pane):
 
     def _answer(self, button: str) -> None:
         buffer, found = self._open_buffer(), self._clash
+        self.focus_target().setFocus()
         if button == "again":
             self.save()
+        elif button == "":
+            self._say_nothing()
         elif button == "create":
             self._say_nothing()
             self.create_wanted.emit(self._missing)

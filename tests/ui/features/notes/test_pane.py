@@ -367,6 +367,28 @@ def test_a_changed_note_says_that_its_file_has_changed(window, pane, settle) -> 
     assert pane.path.read_text(encoding="utf-8") == "theirs"
 
 
+def test_a_save_that_asks_gives_the_keyboard_to_the_answers_when_it_is_wanted_again(window, pane, settle) -> None:
+    body = pane.editor.body
+    write(pane, "mine")
+    pane.path.write_text("theirs", encoding="utf-8")
+    reached = []
+    for _ in range(2):
+        press(Qt.Key.Key_S, Qt.KeyboardModifier.ControlModifier)
+        settle(window)
+        reached.append(getattr(window.focusWidget(), "text", str)())
+    assert reached == ["", "Compare…"]
+    window.session.state_changed.emit()  # it is looked at again, and said again
+    settle(window)
+    assert window.focusWidget().text() == "Compare…"
+    for _ in range(2):
+        press(Qt.Key.Key_Tab)
+    press(Qt.Key.Key_Return)
+    assert (window.focusWidget(), body.hasFocus()) == (body, True)
+    settle(window)
+    assert pane.path.read_text(encoding="utf-8").endswith("mine")
+    assert pane.bar.isHidden()
+
+
 def clash(window, pane, settle, mine: tuple[str, str], theirs: tuple[str, str]) -> ConflictDialog:
     base = "---\ntags: [lorebook]\n---\none\ntwo\nthree\nfour\n"
     pane.path.write_text(base, encoding="utf-8", newline="")
