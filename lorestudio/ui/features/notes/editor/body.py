@@ -249,7 +249,7 @@ class BodyEdit(QPlainTextEdit):
                     cursor.setPosition(place)
                     cursor.insertText(mark)
         cursor.endEditBlock()
-        if not selected:
+        if not selected or parts[0][0] == parts[-1][1]:
             chosen.clearSelection()
         self.setTextCursor(chosen)
 

@@ -564,6 +564,14 @@ def test_what_is_typed_behind_marks_of_a_word_stands_between_them(make_editor, t
     assert editor.buffer.text == FRONT + typed
 
 
+def test_marks_around_blanks_are_typed_between(make_editor) -> None:
+    editor = make_editor(FRONT + "A   b")
+    editor.body.setTextCursor(editor.body.document().find("   "))
+    editor.body.toggle_marks("**", "**")
+    QTest.keyClicks(editor.body, "x")
+    assert editor.buffer.text == FRONT + "A**x**   b"
+
+
 def test_a_link_is_begun_where_no_word_is_even_beside_the_front_matter(make_editor) -> None:
     """The word that Qt finds before an empty body is the dashes above it, which nobody sees."""
     editor = make_editor(FRONT + "\nA dragon.")
