@@ -116,7 +116,8 @@ def _note_lines(note: EditedNote) -> Iterator[str]:
     how = "goes in" if note.outcome.goes_in else "does not go in"
     if injected is not None:
         how += " shortened" if injected.truncated else ""
-        yield f"  {how}: {injected.tokens:,} tokens, {injected.whole_tokens:,} with the template"
+        framed = f", {injected.whole_tokens:,} with the template" if injected.whole_tokens != injected.tokens else ""
+        yield f"  {how}: {injected.tokens:,} tokens{framed}"
     if note.match is not None:
         yield from _match_lines(note.match)
     else:
