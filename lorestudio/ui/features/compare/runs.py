@@ -266,12 +266,13 @@ class ComparableRuns(QObject):
 
     def _with_file(self, shown: Generation, project: Project, path: Path) -> Load:
         title = tr("{run} with the settings of {name}", run=self.name(shown), name=path.name)
-        source = self._session.choice.source
+        source, kind = self._session.choice.source, kind_of(self._session.choice.system)
 
         def load(cancel: CancelToken, report: Callable[[Progress], None]) -> RunSide:
-            other = with_settings_of(project, path)
-            simulator = Simulator(other, system_of(other.scene(_recorded(project, source))))
-            return run_side(simulator, shown, title, cancel, report)
+            own = None if kind.in_project else kind.read_file(path)
+            other = with_settings_of(project, path) if own is None else project.with_settings_of(kind, own)
+            system = system_of(other.scene(_recorded(project, source)), kind, own).with_made_vectors()
+            return run_side(Simulator(other, system), shown, title, cancel, report)
 
         return load
 

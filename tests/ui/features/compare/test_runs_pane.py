@@ -313,6 +313,25 @@ def test_the_settings_of_a_file(window: MainWindow, qtbot: QtBot, tmp_path: Path
 
 
 @pytest.mark.always
+def test_the_settings_of_a_file_are_those_of_the_chosen_system(
+    window: MainWindow, qtbot: QtBot, tmp_path: Path
+) -> None:
+    path = tmp_path / "other.json"
+    path.write_text('{"useSemanticSearch": false}', encoding="utf-8")
+    window.session.replays.choose(system="hybrid")
+    settle(window, qtbot)
+    go(window, 4)
+    window.show_pane("compare")
+    pane = pane_of(window)
+    pane.choose("shown", pane.comparable.add_settings(path))
+    settle(window, qtbot)
+    assert pane.compared is not None
+    assert pane.compared.after.trace.system == "hybrid"
+    assert pane.compared.causes is not None
+    assert [cause.difference.title for cause in pane.compared.causes.causes] == ["Rank by vectors"]
+
+
+@pytest.mark.always
 def test_a_file_that_cannot_be_read_is_said(window: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
     path = tmp_path / "broken.json"
     path.write_text("{", encoding="utf-8")
