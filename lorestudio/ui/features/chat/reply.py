@@ -19,6 +19,7 @@ from PySide6.QtWidgets import QStyle
 from lorestudio.domain.chat import Chat, Generation
 from lorestudio.domain.lifecycle import Cancelled
 from lorestudio.studio.chat import editing
+from lorestudio.studio.chat.controls import ControlsPart, heeds
 from lorestudio.studio.chat.reply_writing import (
     asks_for_notes,
     noted,
@@ -40,7 +41,7 @@ from lorestudio.studio.project.answering import (
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.prompt.assembly import assemble
 from lorestudio.systems.base import NotedReply
-from lorestudio.systems.registry import system_of
+from lorestudio.systems.registry import kind_of, system_of
 from lorestudio.trace.model import Trace
 from lorestudio.ui.features.chat.message_list import MessageList
 from lorestudio.ui.features.chat.pane import ChatPane
@@ -220,7 +221,7 @@ class ReplyWork(QObject):
             cost = reply_cost(request, project.bills, recorded)
             if cost.calls:
                 notes = tr("After each reply one more call takes notes from it.")
-                sentence = f"{cost.sentence} {notes}" if asks_for_notes(project.settings) else cost.sentence
+                sentence = f"{cost.sentence} {notes}" if self._asks_for_notes(project) else cost.sentence
                 more = tr(
                     "The request holds card, persona, lore and chat. You are not asked again until the window is "
                     "closed."
@@ -287,11 +288,16 @@ class ReplyWork(QObject):
         self.placed.emit(asking.source)
         self._take_notes(asking.source, generation.message)
 
+    def _asks_for_notes(self, project: Project) -> bool:
+        """Whether notes are asked for, and come into a prompt of the system that is chosen."""
+        kind = kind_of(self._session.choice.system)
+        return heeds(project, kind, ControlsPart.NOTEPAD) and asks_for_notes(project.settings)
+
     def _take_notes(self, source: Source, place: int) -> None:
         """In the notepad's extract mode, ask whoever wrote the reply what is to be noted from it, beside all else."""
         session, project = self._session, self._session.project
         asked = source.kind is not AnswerKind.STAND_IN  # it leaves a placeholder
-        if project is None or project.chat is None or not (asked and asks_for_notes(project.settings)):
+        if project is None or project.chat is None or not (asked and self._asks_for_notes(project)):
             return
         chat, before = project.chat, project.chat.messages[place]
 

@@ -697,6 +697,22 @@ def test_in_extract_mode_notes_are_asked_for_after_the_reply(
     assert opened.session.parts.adjustments.undo_title == "notes from reply #3"
 
 
+def test_no_notes_are_asked_for_where_they_would_come_into_no_prompt(
+    opened: MainWindow, answer: Callable[..., None], qtbot: QtBot
+) -> None:
+    project = opened.session.project
+    assert project is not None
+    on = {"ai_notepad_enabled": True, "ai_notepad_mode": "extract"}
+    opened.session.parts.adjust("notepad", settings=project.settings.model_copy(update=on))
+    opened.session.replays.choose(system="hybrid")
+    settle(opened, qtbot)
+    answer("He lied.")
+    opened.run("reply.get")
+    qtbot.waitUntil(lambda: texts(opened)[-1] == "He lied.", timeout=20_000)
+    settle(opened, qtbot)
+    assert [each.kind for each in ASKED] == ["reply"]
+
+
 def test_notes_that_cannot_be_had_leave_the_reply_as_it_is(
     opened: MainWindow, answer: Callable[..., None], qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
