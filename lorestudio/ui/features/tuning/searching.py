@@ -322,6 +322,13 @@ class SearchFeature(Feature):
         if (chosen := self._chosen()) is None:
             return
         trial, _, at = chosen
+        if not kind_of(trial.system).in_project:
+            text = tr(
+                "{system} has no settings profiles. Save the settings of the point into a file.",
+                system=system_title(trial.system),
+            )
+            self.context.say(Notice(text, "warning", actions=("tuning.export",), key="tuning"))
+            return
 
         def answered(name: str) -> None:
             def work(_job: object) -> SettingsProfile:

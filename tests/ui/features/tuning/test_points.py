@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QFileDialog, QLineEdit, QWidget
+from PySide6.QtWidgets import QApplication, QDialog, QFileDialog, QLineEdit, QWidget
 
 from lorestudio.domain.records import replace
 from lorestudio.settings.store import SettingsProfiles, load
@@ -245,6 +245,19 @@ def test_a_point_is_kept_as_a_profile(window: MainWindow, monkeypatch: pytest.Mo
     answer(window, "found")
     assert SettingsProfiles().find("found").settings.scan_depth == 5
     assert window.status.currentMessage() == "The profile “found” holds it."
+
+
+@pytest.mark.own_window
+def test_a_point_of_a_system_without_profiles_is_refused_before_a_name_is_asked_for(window: MainWindow) -> None:
+    window.context.run("system.hybrid")
+    settle(window)
+    search(window, "limit=1,2")
+    window.features.searching.pane.view.choose(0)
+    press(window, "keep")
+    assert window.bars.texts[-1] == (
+        "Hybrid retrieval has no settings profiles. Save the settings of the point into a file."
+    )
+    assert not isinstance(QApplication.activeModalWidget(), QDialog)
 
 
 def test_a_point_and_a_report_are_saved(window: MainWindow, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
