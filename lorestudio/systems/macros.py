@@ -112,11 +112,12 @@ class Macros(Struct):
         made: list[str] = []
         done = 0
         macros = list(_macros(text))
+        closings = _closings(macros)
         place = 0
         while place < len(macros):
             macro = macros[place]
             made.append(text[done : macro.start])
-            closing = _closing(macros, place)
+            closing = closings.get(place)
             if closing is None:
                 made.append(self._value(macro, text[macro.start : macro.end], original))
                 done, place = macro.end, place + 1
@@ -239,21 +240,32 @@ class Macros(Struct):
 
 def _macros(text: str) -> Iterator[_Macro]:
     """The macros of a text that are in no other, in order. A brace before two belongs to the text."""
-    at = text.find("{{")
+    at, ends = text.find("{{"), dict[int, int]()
     while at >= 0:
         while text.startswith("{", at + 2):
             at += 1
-        end, depth = -1, 0
-        for edge in _EDGE.finditer(text, at):
-            depth += 1 if edge[0] == "{{" else -1
-            if not depth:
-                end = edge.end()
-                break
+        if at not in ends:
+            ends = _ends(text, at)
+        end = ends[at]
         if end < 0:  # not closed: its braces are text
             at = text.find("{{", at + 2)
             continue
         yield _macro(text, at, end)
         at = text.find("{{", end)
+
+
+def _ends(text: str, start: int) -> dict[int, int]:
+    """Where the braces at a place, and those up to their end, are closed; -1 for never."""
+    ends: dict[int, int] = {}
+    opened: list[int] = []
+    for edge in _EDGE.finditer(text, start):
+        if edge[0] == "{{":
+            opened.append(edge.start() + text.startswith("{", edge.end()))  # of three it is the last two
+            continue
+        ends[opened.pop()] = edge.end()
+        if not opened:
+            break
+    return ends | dict.fromkeys(opened, -1)
 
 
 def _macro(text: str, start: int, end: int) -> _Macro:
@@ -268,24 +280,18 @@ def _macro(text: str, start: int, end: int) -> _Macro:
     return _Macro(start, end, inner, flags, name, rest)
 
 
-def _closing(macros: Sequence[_Macro], place: int) -> int | None:
-    """The place of the macro that closes the one at `place`, None for one that stands alone."""
-    macro = macros[place]
-    besides = _SCOPED.get(macro.name)
-    if besides is None or "/" in macro.flags or (macro.name != "//" and len(macro.arguments) != besides):
-        return None
-    if macro.name == "//" and trim(macro.rest):
-        return None
-    depth = 0
-    for other in range(place, len(macros)):
-        each = macros[other]
-        if each.name != macro.name:
-            continue
-        closes = "/" in each.flags
-        depth += -1 if closes else len(each.arguments) == besides or macro.name == "//"
-        if not depth:
-            return other
-    return None
+def _closings(macros: Sequence[_Macro]) -> dict[int, int]:
+    """The places of the macros that stand around a text, and of those that close them."""
+    closings: dict[int, int] = {}
+    opened: dict[str, list[int]] = {}
+    for place, macro in enumerate(macros):
+        waiting = opened.setdefault(macro.name, [])
+        if "/" in macro.flags and waiting:
+            closings[waiting.pop()] = place
+        elif "/" not in macro.flags and (macro.name == "//" or _SCOPED.get(macro.name) == len(macro.arguments)):
+            waiting.append(place)
+    # a comment with words is none around a text, though what closes one is taken for its end
+    return {place: end for place, end in closings.items() if macros[place].name != "//" or not trim(macros[place].rest)}
 
 
 def _split(text: str) -> list[str]:

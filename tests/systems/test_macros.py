@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lorestudio.systems import macros as macros_module
 from lorestudio.systems.macros import Macros
 
 VALUES = {"user": "Ana", "char": "Hob", "empty": "", "noop": ""}
@@ -57,6 +62,24 @@ def test_what_nobody_knows_is_told_and_outlets_are_not() -> None:
     macros = Macros(VALUES)
     macros.fill("{{roll:d6}} {{outlet::x}} {{user}} {{roll:d6}}")
     assert list(macros.unknown) == ["{{roll:d6}}"]
+
+
+@pytest.mark.parametrize("text", ["{{random::", "{{{ ", "{{a}} {{", "{{setvar::a}}", "{{//}}", "{{if a}}"])
+@pytest.mark.parametrize("end", ["", "}}"])
+def test_what_is_never_closed_is_looked_at_once(text: str, end: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    looks: list[object] = []
+    edge, split = macros_module._EDGE, macros_module._split
+
+    class Counted:
+        def finditer(self, *given: Any) -> Iterator[re.Match[str]]:
+            for found in edge.finditer(*given):
+                looks.append(found)
+                yield found
+
+    monkeypatch.setattr(macros_module, "_EDGE", Counted())
+    monkeypatch.setattr(macros_module, "_split", lambda given: (looks.append(given), split(given))[1])
+    filled(text * 200 + end)
+    assert len(looks) <= 200 * 8
 
 
 @given(st.text("{}:/#. \\nuserif<>!", max_size=24))
