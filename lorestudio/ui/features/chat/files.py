@@ -9,6 +9,7 @@ from pathlib import Path
 from PySide6.QtCore import QObject, QSettings
 from PySide6.QtWidgets import QWidget
 
+from lorestudio.domain.file_names import free_name, note_name, same_name
 from lorestudio.domain.records import replace
 from lorestudio.domain.resources import resource
 from lorestudio.exchange.chats.document import ChatDocument, ChatFormat
@@ -88,7 +89,8 @@ class ChatFiles(QObject):
         if project is None or project.chat is None or folder is None or not self.unsaved:
             return
         wanted = ChatToSave(project.document or ChatDocument(), project.chat, project.controls, project.index.folders)
-        path = self._copy = (folder / self._name(project)).with_suffix(".jsonl")
+        others = {same_name(each.name) for each in folder.glob("*")}  # of chats that nobody asked for yet
+        path = self._copy = self._copy or folder / free_name(Path(self._name(project)).stem, ".jsonl", others)
         self._session.jobs.start(
             tr("Keeping the chat"),
             lambda _report: save_chat(wanted, path, None, local_now(), elsewhere=True, overwrite=True, lossy=True),
@@ -102,7 +104,8 @@ class ChatFiles(QObject):
                 self._window, tr("Unsaved chat"),
                 tr("The chat {name} had unsaved changes when something went wrong.", name=kept.name),
                 tr("It was kept as {path}.", path=kept),
-                (tr("Save as…"), partial(self._save_kept, kept)), (tr("Throw away"), kept.unlink),
+                (tr("Save as…"), partial(self._save_kept, kept)),
+                (tr("Throw away"), partial(kept.unlink, missing_ok=True)),
             )  # fmt: skip
 
     def _throw_away(self, go: Callable[[], object]) -> None:
@@ -142,7 +145,7 @@ class ChatFiles(QObject):
         if project.chat_path is not None:
             return project.chat_path.name
         name = project.chat.character_name if project.chat is not None else ""
-        return f"{name or tr('chat')}.jsonl"
+        return f"{note_name(name, tr('chat'))}.jsonl"
 
     def _write(
         self,

@@ -1036,21 +1036,29 @@ def test_lines_that_cannot_be_read_are_shown_as_they_stand_in_the_file(opened: M
 
 
 @pytest.mark.always
-def test_a_new_chat_begins_with_the_name_that_is_said(opened: MainWindow, path: Path, qtbot: QtBot) -> None:
+def test_a_new_chat_begins_with_the_name_that_is_said(
+    opened: MainWindow, path: Path, qtbot: QtBot, tmp_path: Path
+) -> None:
     opened.run("chat.new")
     dialog = opened.findChildren(QDialog)[-1]
     name = dialog.findChild(QLineEdit)
     assert isinstance(name, QLineEdit)
     assert name.text() == "Ada"  # as in the chat before
-    name.setText("Quill")
+    name.setText("Quill/Ink")
     dialog.accept()
     settle(opened, qtbot)
     project = opened.session.project
     assert project is not None
     assert project.chat is not None
-    assert (project.chat.character_name, project.chat.user_name, project.chat_path) == ("Quill", "Wren", None)
+    assert (project.chat.character_name, project.chat.user_name, project.chat_path) == ("Quill/Ink", "Wren", None)
     assert opened.focusWidget() is opened.features.chat.composer.field
     assert path.read_text("utf-8") == CHAT
+    opened.features.chat.keep_in(tmp_path / "kept")
+    opened.features.chat.composer.written.emit("I run.", Voice.CHARACTER)
+    settle(opened, qtbot)
+    opened.features.chat.save_work()
+    settle(opened, qtbot)
+    assert [each.name for each in (tmp_path / "kept" / "unsaved-chats").iterdir()] == ["Quill Ink.jsonl"]
 
 
 def test_the_chosen_reply_of_a_chat_that_is_opened_is_the_last(opened: MainWindow) -> None:
@@ -1227,6 +1235,23 @@ def test_a_chat_that_an_earlier_run_kept_is_saved_where_it_is_wanted(
         assert target.read_bytes() == CHAT.encode()
     else:
         assert any("Old.jsonl" in text for text in opened.bars.texts)
+
+
+@pytest.mark.always
+def test_a_chat_is_kept_beside_another_of_its_name_that_waits_still(
+    opened: MainWindow, tmp_path: Path, qtbot: QtBot
+) -> None:
+    folder = tmp_path / "kept" / "unsaved-chats"
+    folder.mkdir(parents=True)
+    (folder / "ada.jsonl").write_bytes(b"of an earlier run")
+    opened.features.chat.files.backups = tmp_path / "kept" / "chats"
+    opened.features.chat.composer.written.emit("I run.", Voice.YOU)
+    settle(opened, qtbot)
+    for _ in range(2):
+        opened.features.chat.save_work()
+        settle(opened, qtbot)
+    assert {each.name for each in folder.iterdir()} == {"ada.jsonl", "Ada (2).jsonl"}
+    assert (folder / "ada.jsonl").read_bytes() == b"of an earlier run"
 
 
 def test_where_nothing_was_kept_nobody_is_asked(opened: MainWindow, tmp_path: Path, qtbot: QtBot) -> None:
