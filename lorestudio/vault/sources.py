@@ -131,7 +131,8 @@ class ObsidianSource(Struct, frozen=True):
             return ScannedVault(self.name, failure=str(error))
         scanned = ScannedVault.of(fetched.files)
         if fetched.failure or not scanned.files:
-            failure = fetched.failure or f"Obsidian lists no note in the vault “{self.name}”."
+            none = f"Obsidian lists no note in the vault “{self.name}”."
+            failure = fetched.failure or next((note.message for note in scanned.left_out), none)
             return ScannedVault(self.name, scanned.files, scanned.left_out, failure)
         unread = (note for note in scanned.left_out if note.problem is NoteProblem.UNREADABLE)
         kept = {note.filename: note for note in unread if note.filename in known}

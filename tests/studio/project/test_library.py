@@ -458,14 +458,17 @@ def test_a_partial_listing_keeps_the_previous_entries() -> None:
         run(work(server))
 
 
-def test_a_listing_without_notes_keeps_the_previous_entries() -> None:
+@pytest.mark.parametrize(
+    ("files", "said"), [({}, "lists no note"), ({"bad.md": b"\xff"}, "“bad.md” is not UTF-8 text")]
+)
+def test_a_listing_without_notes_keeps_the_previous_entries(files: dict[str, bytes], said: str) -> None:
     async def work(server: ObsidianServer) -> None:
         async with library(obsidian(server)) as opened:
             await opened.open()
-            server.files = {}
+            server.files = files
             news = await opened.refresh()
             assert titles(news.index) == ["a"]
-            assert "lists no note" in news.failures[0]
+            assert said in news.failures[0]
 
     with running() as server:
         server.write(a=lore("one"))
