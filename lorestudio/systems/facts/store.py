@@ -23,7 +23,7 @@ from lorestudio.domain.javascript import Json
 from lorestudio.domain.json_text import mapping_in, texts_in
 from lorestudio.domain.lifecycle import Closing
 from lorestudio.domain.records import replace
-from lorestudio.domain.sqlite_file import connect, transaction
+from lorestudio.domain.sqlite_file import connect, is_damage, transaction
 from lorestudio.llm.embedding import Vector
 from lorestudio.systems.facts.profile import changed, empty_profile
 from lorestudio.systems.facts.records import (
@@ -280,9 +280,10 @@ class Database:
         try:
             return connect(self._path, self._prepare, pragmas=(page,), busy_s=10)
         except (sqlite3.Error, OSError) as error:
-            raise MemoryFileError(
-                f"{self._path} cannot be opened as memories ({error}). Move it away, or name another file."
-            ) from None
+            advice = "Look at its disk and its permissions, and try again."
+            if is_damage(error, or_other_tables=True):
+                advice = "Move it away, or name another file."
+            raise MemoryFileError(f"{self._path} cannot be opened as memories ({error}). {advice}") from None
 
     def _prepare(self, lines: sqlite3.Connection) -> None:
         version = int(lines.execute("PRAGMA user_version").fetchone()[0])

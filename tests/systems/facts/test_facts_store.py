@@ -121,9 +121,21 @@ def test_a_damaged_file_is_reported_and_left_alone(tmp_path):
     path = tmp_path / "m.sqlite"
     path.write_bytes(b"no database" * 200)
     before = path.read_bytes()
-    with pytest.raises(MemoryFileError, match=r"m\.sqlite cannot be opened as memories"):
+    with pytest.raises(MemoryFileError, match=r"m\.sqlite cannot be opened as memories .*Move it away"):
         FactStore(path)
     assert path.read_bytes() == before
+
+
+def test_memories_that_are_only_out_of_reach_are_not_to_be_moved_away(tmp_path, monkeypatch):
+    full = sqlite3.OperationalError("database or disk is full")
+    full.sqlite_errorcode = sqlite3.SQLITE_FULL
+
+    def refuse(*_given, **_named):
+        raise full
+
+    monkeypatch.setattr(sqlite3, "connect", refuse)
+    with pytest.raises(MemoryFileError, match=r"m\.sqlite cannot be opened .*is full\)\. Look at its disk"):
+        FactStore(tmp_path / "m.sqlite")
 
 
 def test_a_newer_file_is_refused(tmp_path):
