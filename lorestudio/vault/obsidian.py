@@ -174,7 +174,8 @@ class ServerSession(Terse, frozen=True):
         if 200 <= status < 300 or status == 404:
             return answer
         if status == 413:
-            raise TooLargeError("The file is too large.")
+            most = f"{MAX_FILE_BYTES // 2**20} MiB"
+            raise TooLargeError(f"{self._where()} sends more than {most} at once, which is not read. Check the port.")
         if status in (401, 403):
             raise ObsidianError(
                 f"{self._where()} does not accept the key ({status}). Copy it again from Obsidian: Settings, Local "

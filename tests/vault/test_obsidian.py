@@ -10,6 +10,7 @@ import pytest
 
 from lorestudio.domain.entry import NoteProblem
 from lorestudio.vault import obsidian as obsidian_requests
+from lorestudio.vault.files import VaultError
 from lorestudio.vault.obsidian import Fetched, ObsidianError, ObsidianVault, PausedError
 from lorestudio.vault.obsidian_host import CircuitBreakers, ObsidianAddress
 from tests.vault.breakers import state
@@ -116,6 +117,9 @@ def test_large_files_are_not_read(server: ObsidianServer, monkeypatch: pytest.Mo
     fetched = fetch(vault(server))
     assert names(fetched) == ["a.md", "b.md", "fits.md"]
     assert [note.problem for note in fetched.files.left_out] == [NoteProblem.TOO_LARGE]
+    server.listing = lambda _folder: ["n" * 101]  # type: ignore[method-assign]  # no plugin lists so much
+    with pytest.raises(VaultError, match=r"Obsidian at .* sends more than"):
+        fetch(vault(server))
 
 
 # ---- what can go wrong ----------------------------------------------------------------------------------------------
