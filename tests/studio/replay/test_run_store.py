@@ -410,7 +410,7 @@ def test_what_the_states_refer_to_is_never_dropped(tmp_path: Path, monkeypatch: 
     """As long as the states cannot be written, the older run that they belong to stays, however many come after it."""
     first = kept(tmp_path, project(turns=1), Telling("Lamp"))
 
-    def full(*_: object) -> None:
+    def full(*_: object, **_how: object) -> None:
         raise OSError(28, "No space left on device")
 
     with RunStore(tmp_path) as store:
@@ -530,7 +530,7 @@ def test_when_the_disk_fails_what_was_kept_before_is_still_there(
     first = kept(tmp_path, project(turns=2), Telling())
     longer = replayed(project(turns=3), Telling())
 
-    def full(*_: Any) -> None:
+    def full(*_: Any, **_how: Any) -> None:
         raise OSError("no space left")
 
     with RunStore(tmp_path) as store:
