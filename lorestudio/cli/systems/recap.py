@@ -370,6 +370,8 @@ def queue(
     as_json: JsonOption = False,
 ) -> None:
     """List what is queued and what became of the last operations; pause, resume or empty the queue."""
+    if pause and resume:
+        raise InputError("--resume", "it cannot go together with --pause. Give one of them.")
     session = given.session()
     if pause or resume or clear or remove is not None:
         session.hold()

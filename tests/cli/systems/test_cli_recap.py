@@ -95,6 +95,7 @@ def test_an_empty_queue_is_said(lorestudio, tale):
         (("scenes", "--next", 2), "message 2 ends no scene"),
         (("run", "--running"), "no scene has a recap yet"),
         (("queue", "--remove", "op_1"), "no operation “op_1”"),
+        (("queue", "--pause", "--resume"), "it cannot go together with --pause"),
         (("run", "--answers", "nobody"), "there is no profile “nobody”"),
     ],
 )
