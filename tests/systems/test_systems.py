@@ -28,6 +28,7 @@ def test_every_system_replays_the_demo(project, name, tmp_path, monkeypatch):
         (each.message, each.swipe) for each in generations(project.chat)
     ]
     assert {trace.system for trace in traces} == {name}
+    assert {trace.mode for trace in traces} <= kind_of(name).words.modes, "so that a redacted report tells it"
     # The demo's chat was never recapped and no facts were drawn out of it, so the memories have nothing to tell.
     assert any(trace.injections for trace in traces) is (name not in {"recap", "facts"})
     assert all(trace.outcome is not RunOutcome.FAILED for trace in traces)

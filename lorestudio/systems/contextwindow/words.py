@@ -112,6 +112,7 @@ _REASONS: Final = (
 
 VOCABULARY: Final[Vocabulary[Trace]] = Vocabulary(
     reasons=table(_REASONS),
+    modes=frozenset({"select", "fill", "fill half"}),
     widening=lambda _trace: (
         "To widen the search: give notes keys and aliases that the chat uses, or let the window read more of the "
         "conversation (Settings of the system)."

@@ -85,6 +85,7 @@ def _remarks(trace: Trace) -> tuple[Remark, ...]:
 
 VOCABULARY: Final[Vocabulary[Trace]] = Vocabulary(
     reasons=table(_REASONS),
+    modes=frozenset({"strict", "safe"}),
     candidates="memory|memories",
     of_notes=False,
     not_notes="fm_no_memory",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from lorestudio.systems.hybrid.retrieval import Way
 from lorestudio.trace.model import Trace
 from lorestudio.trace.vocabulary import GOOD, NEUTRAL, WARNING, Reason, Vocabulary, table
 
@@ -77,6 +78,7 @@ _REASONS: Final = (
 
 VOCABULARY: Final[Vocabulary[Trace]] = Vocabulary(
     reasons=table(_REASONS),
+    modes=frozenset(map(str, Way)),
     widening=lambda _trace: (
         "To widen the search: raise “Exchanges looked at”, add keys that the chat uses, or let vectors come first "
         "(Settings of the system)."

@@ -142,6 +142,7 @@ def _remarks(trace: Trace) -> tuple[Remark, ...]:
 
 VOCABULARY: Final[Vocabulary[Trace]] = Vocabulary(
     reasons=table(_TREE, _WALK, _RUNNING, _STAGES),
+    modes=frozenset({"combine", "rebuild"}),
     of_notes=False,
     not_notes="recap_no_recap",
     sentence=_sentence,

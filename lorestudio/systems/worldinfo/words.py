@@ -145,6 +145,7 @@ def _rank_word(trace: Trace) -> str:
 
 VOCABULARY: Final[Vocabulary[Trace]] = Vocabulary(
     reasons=table(_REASONS),
+    modes=frozenset({"recursive", "one scan"}),
     elsewhere={"wi_books": "wi_not_in_book", "wi_no_books": "wi_not_in_book"},
     widening=_widening,
     origins={
