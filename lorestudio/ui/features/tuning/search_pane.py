@@ -182,8 +182,9 @@ def _row(found: SearchOutcome, each: TriedPoint, *, best: bool) -> PointRow:
     lines = [point_words(each.point)]
     for goal in goals if best or each is found.now else ():  # an interval takes a moment
         gain, metric = found.gain(each, goal), METRICS[goal]
-        parts = (metric_words(each.training, goal), metric_words(each.held, goal))
-        line = tr("{score}: {all}, on the held-out replies {held}", score=tr(metric.title), all=parts[0], held=parts[1])
+        line = tr("{score}: {all}", score=tr(metric.title), all=metric_words(each.training, goal) or tr("not judged"))
+        if held := metric_words(each.held, goal):
+            line += tr(", on the held-out replies {held}", held=held)
         if gain.held is not None and each.number >= 0:
             told = change_words(gain.held, metric.unit)
             told += f" ({between(gain.held_interval, metric.unit)})" if gain.held_interval is not None else ""

@@ -75,6 +75,11 @@ def saved(monkeypatch: pytest.MonkeyPatch, folder: Path) -> list[Path]:
     return files
 
 
+def test_held_out_replies_are_told_of_where_something_is_judged_there(window: MainWindow) -> None:
+    met, tokens = window.features.searching.pane.model.rows[0].story.splitlines()[1:]
+    assert (met, tokens) == ("Expectations met: 50 %", "Tokens a reply: 5.0, on the held-out replies 0")
+
+
 @pytest.mark.own_window
 def test_a_point_can_be_used_and_what_is_so_now_can_only_be_reported(window: MainWindow) -> None:
     pane = window.features.searching.pane
