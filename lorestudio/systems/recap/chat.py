@@ -19,7 +19,10 @@ from lorestudio.systems.recap.running import (
     Ownership,
     RunningRecaps,
     Storage,
+    after_deletion,
+    after_insertion,
     cleaned,
+    moved_up,
     storage,
     with_store,
     write_store,
@@ -202,6 +205,22 @@ class RecapChat(Struct, frozen=True):
         """Without versions of the running recap whose scene is gone, and their numbers."""
         store, gone = cleaned(self.running, len(self.messages), self.recaps)
         return (self.with_running(store), gone) if gone else (self, gone)
+
+    def followed(self, before: RecapChat, where: Mapping[int, int]) -> RecapChat:
+        """With versions of the running recap that follow the messages of `before` to where they are now.
+
+        Other versions than those of `before` were brought into order by whoever wrote them.
+        """
+        store, recaps, length = self.running, before.recaps, len(before.messages)
+        if store != before.running:
+            return self
+        for index in reversed([index for index in range(length) if index not in where]):
+            store, _ = after_deletion(store, index, length, recaps)
+            recaps = tuple(moved_up(place, index) for place in recaps if place != index)
+            length -= 1
+        for index in sorted(set(range(len(self.messages))).difference(where.values())):
+            store = after_insertion(store, index)
+        return self if store == self.running else self.with_running(store)
 
     def cleared(self) -> tuple[RecapChat, Cleared]:
         """Without anything that recap memory keeps, and how much that was."""

@@ -8,14 +8,14 @@ file meanwhile, its version is taken and the changes are carried over to it.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Final
 
 from msgspec import Struct, field
 
-from lorestudio.domain.chat import Chat, Message
+from lorestudio.domain.chat import Chat, Message, places_in
 from lorestudio.domain.javascript import Json, truthy
 from lorestudio.domain.json_text import object_in
 from lorestudio.domain.records import Terse, compared_fields, replace, same_ends
@@ -36,10 +36,10 @@ from lorestudio.exchange.json_file import spell_record
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.files import read_whole, write_atomically
 from lorestudio.systems.recap.chat import REFUSED_KEY, RecapChat
-from lorestudio.systems.recap.records import NAMESPACE, OLD_NAMESPACE, Record, namespace, with_values
+from lorestudio.systems.recap.records import NAMESPACE, OLD_NAMESPACE, Record, get_memory, namespace, with_values
 from lorestudio.systems.recap.refresh import auto_hide, pinned_hidden, reverted
 from lorestudio.systems.recap.running import STORE_KEY
-from lorestudio.systems.recap.scenes.scenes import PINNED_HIDDEN
+from lorestudio.systems.recap.scenes.scenes import PINNED_HIDDEN, recap_of
 from lorestudio.vault.files import refused, utc_now
 from lorestudio.vault.writer import digest_of
 
@@ -190,22 +190,47 @@ def _extra(theirs: Mapping[str, Json], ours: Mapping[str, Json]) -> Mapping[str,
     return {**kept, **{name: ours[name] for name in names if name in ours}}
 
 
+def known_again(before: ChatFile, after: ChatFile) -> dict[int, int]:
+    """Where the messages of a file stand now; those that are gone are missing.
+
+    A changed one beside others that came or went is known by its recaps.
+    """
+    where = places_in(after.source.messages, before.source.messages)
+    taken = frozenset(where.values())
+    found = {
+        recaps: index
+        for index, message in enumerate(after.chat.messages)
+        if index not in taken and any(recaps := (get_memory(message), recap_of(message)))
+    }
+    changed = [(index, message) for index, message in enumerate(before.chat.messages) if index not in where]
+    for index, message in changed:
+        if (place := found.get((get_memory(message), recap_of(message)))) is not None:
+            where[index] = place
+    return where
+
+
 _ATTEMPTS: Final = 3
 
 Change = Callable[[RecapChat], RecapChat]
+
+
+async def _nobody_follows(_: Mapping[int, int]) -> None:
+    """Nobody keeps positions of messages."""
 
 
 class ChatBook(Struct, eq=False):
     """A chat file that is open. One event loop uses it; the disk is waited for in a thread.
 
     `scenes_shown` are the scenes that hiding by scenes leaves in sight. What is hidden otherwise was hidden by hand,
-    and stays hidden. The file as it was before the first change is kept in `copies`.
+    and stays hidden. The file as it was before the first change is kept in `copies`. `moved` hears where the messages
+    are now that another program has moved; those that are gone are missing.
     """
 
     file: ChatFile
     chat: RecapChat
     scenes_shown: int = 0
     copies: Path | None = None
+    moved: Callable[[Mapping[int, int]], Awaitable[None]] = _nobody_follows
     _before: int | None = None
     _lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
@@ -243,9 +268,9 @@ class ChatBook(Struct, eq=False):
         """Take over what another program has written meanwhile."""
         theirs = await asyncio.to_thread(read_chat_file, self.file.path)
         if theirs.document.digest != self.file.document.digest:
-            self._take(theirs)
+            await self._take(theirs)
 
-    def _take(self, theirs: ChatFile) -> None:
+    async def _take(self, theirs: ChatFile) -> None:
         """Their chat with our changes. Raises InputError where a changed message is another one there."""
         try:
             chat = carried_over(self.file.chat, self.chat, theirs.chat)
@@ -255,7 +280,11 @@ class ChatBook(Struct, eq=False):
                 f"another program has changed the chat, and {error}. Open the chat again; what was changed here since "
                 "the last writing has to be done once more.",
             ) from error
+        before, where = self.file.chat, known_again(self.file, theirs)
         self.file, self.chat = theirs, chat
+        if any(where.get(index) != index for index in range(len(before.messages))):
+            self.chat = chat.followed(before, where)
+            await self.moved(where)
 
     async def _write(self) -> None:
         for _ in range(_ATTEMPTS):
@@ -264,7 +293,7 @@ class ChatBook(Struct, eq=False):
             try:
                 written = await asyncio.to_thread(write_chat_file, self.file, self.chat, self.copies)
             except RecapFileChangedError:
-                self._take(await asyncio.to_thread(read_chat_file, self.file.path))
+                await self._take(await asyncio.to_thread(read_chat_file, self.file.path))
                 continue
             self.file = written
             self.chat = written.chat

@@ -123,6 +123,48 @@ class QueuedOperation(Struct, frozen=True):
         """With further metadata."""
         return replace(self, metadata={**self.metadata, **values})
 
+    def moved(self, where: Mapping[int, int]) -> QueuedOperation | None:
+        """With the positions that its messages have now; None where the message or all of its range is gone."""
+        params, metadata = _moved(self.params, where), _moved(self.metadata, where)
+        return None if params is None or metadata is None else replace(self, params=params, metadata=metadata)
+
+
+_STARTS: Final = frozenset({"startIndex", "start", "resume_start", "earliest"})
+_ENDS: Final = frozenset({"endIndex", "end", "resume_end", "original_end"})
+_MESSAGES: Final = frozenset({"index", "message_id", "scene_index", "at", "next_break", "original_break"})
+_LISTS: Final = frozenset({"indexes", "used", "waiting_breaks", "discovered"})
+"""Which parameters, metadata and parts of an answer are positions of messages."""
+
+
+def _moved(values: Mapping[str, Json], where: Mapping[int, int]) -> dict[str, Json] | None:
+    """Values with other positions, None where a message is gone; a range is what is left of it."""
+
+    def end(place: int) -> int:
+        return next((where[known] for known in range(place, -1, -1) if known in where), -1)
+
+    result: dict[str, Json] = {}
+    for key, value in values.items():
+        result[key] = value
+        if key == ANSWER:
+            result[key] = _moved(value, where) if isinstance(value, Mapping) else value
+            if result[key] is None:
+                del result[key]  # it is asked again
+        elif isinstance(value, list | tuple) and key in _LISTS:
+            result[key] = [where[place] for place in value if isinstance(place, int) and place in where]
+        elif isinstance(value, list | tuple) and key == "range":
+            result[key] = list((_moved(dict(zip(("start", "end"), value, strict=False)), where) or {}).values())
+        elif not isinstance(value, int) or isinstance(value, bool):
+            continue
+        elif key in _STARTS:
+            result[key] = where.get(value, end(value) + 1)
+        elif key in _ENDS:
+            result[key] = end(value)
+        elif key in _MESSAGES:
+            if value not in where:
+                return None
+            result[key] = where[value]
+    return result
+
 
 class NewOperation(Struct, frozen=True):
     """An operation to be queued, without what the queue gives it."""
@@ -254,6 +296,10 @@ class QueueState(Struct, frozen=True):
         return replace(
             self, operations=tuple(operation if item.id == operation.id else item for item in self.operations)
         )
+
+    def moved(self, where: Mapping[int, int]) -> QueueState:
+        """With the positions that messages have now; what is about one that is gone keeps its own."""
+        return replace(self, operations=tuple(item.moved(where) or item for item in self.operations))
 
     def with_current(self, operation: QueuedOperation) -> QueueState:
         """With the operation of this id replaced, and being worked on."""

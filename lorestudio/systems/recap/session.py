@@ -50,7 +50,6 @@ from lorestudio.systems.recap.records import (
     set_data,
 )
 from lorestudio.systems.recap.refresh import Refresh, refreshed
-from lorestudio.systems.recap.running import after_deletion, after_insertion
 from lorestudio.systems.recap.scenes import scenes
 from lorestudio.systems.recap.scenes.breaks import detect_operation, detection_range, scene_operation
 from lorestudio.systems.recap.scenes.recaps import combine_operation, running_operation
@@ -327,13 +326,15 @@ RESCAN_KEY: Final = "forceFullRescan"
 class RecapSession(Struct, eq=False):
     """An open chat with its queue. One event loop uses it.
 
-    `problems` are sentences about what could not be read; `calls` are the questions asked since it was opened.
+    `heard` is the chat as of the last time that it was followed. `problems` are sentences about what could not be
+    read; `calls` are the questions asked since it was opened.
     """
 
     path: Path
     book: ChatBook
     worker: Worker
     context: WorkContext
+    heard: RecapChat
     problems: tuple[str, ...] = ()
     calls: list[AiCall] = []
     _lock: FileLock | None = None
@@ -371,8 +372,8 @@ class RecapSession(Struct, eq=False):
             on_call=calls.append,
         )
         worker = Worker(state, RecapWork(book, context), settings.max_retries, on_progress=on_progress)
-        session = cls(path, book, worker, context, (*book.file.problems, *problems), calls)
-        worker.keep = session.keep
+        session = cls(path, book, worker, context, book.chat, (*book.file.problems, *problems), calls)
+        worker.keep, book.moved = session.keep, session.move
         return session
 
     @property
@@ -455,6 +456,19 @@ class RecapSession(Struct, eq=False):
         self._lock = lock
         self.worker.state, told = load_queue(queue_path(self.path))
         self.problems = (*self.problems, *told)
+
+    async def move(self, where: Mapping[int, int]) -> None:
+        """Let the queue follow messages that stand elsewhere now; whoever else works on it does so as well."""
+        held = self.is_held
+        try:
+            self.hold()
+        except InputError:
+            return
+        try:
+            await self.worker.follow(where)
+        finally:
+            if not held:
+                self.release()
 
     @property
     def is_held(self) -> bool:
@@ -621,14 +635,11 @@ def keep_recap_settings(path: Path, settings: RecapSettings) -> None:
 async def follow(session: RecapSession, *, by_itself: bool) -> tuple[MessageHappening, ...]:
     """Take over what was written into the chat's file, and tell what happened.
 
-    Versions of the running recap follow messages that were deleted or put in. With `by_itself` the chat is brought up
-    to date, and what the settings ask for is queued. Raises InputError.
+    With `by_itself` the chat is brought up to date, and what the settings ask for is queued. Raises InputError.
     """
-    before = session.chat
-    after = await session.book.change(lambda chat: chat)
+    before = session.heard
+    session.heard = after = await session.book.change(lambda chat: chat)
     found = happenings(before, after)
-    if after.running.versions and any(each.event in _MOVING for each in found):
-        await session.book.change(lambda chat: _followed(chat, before, found))
     if by_itself and found:
         await session.edits.refresh()
         for each in found:
@@ -659,15 +670,3 @@ def _due(session: RecapSession, happening: MessageHappening) -> tuple[NewOperati
     own = on_swipe(chat, index, ctx)
     known = {item.params.get("index") for item in more}
     return (*(item for item in own if item.params.get("index") not in known), *more)
-
-
-def _followed(chat: RecapChat, before: RecapChat, found: Iterable[MessageHappening]) -> RecapChat:
-    store, recaps, length = chat.running, before.recaps, len(before.messages)
-    gone, put_in = (sorted(each.index for each in found if each.event is event) for event in _MOVING)
-    for index in reversed(gone):
-        store, _ = after_deletion(store, index, length, recaps)
-        recaps = tuple(place - (place > index) for place in recaps if place != index)
-        length -= 1
-    for index in put_in:
-        store = after_insertion(store, index)
-    return chat.with_running(store)

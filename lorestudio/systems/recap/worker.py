@@ -84,12 +84,19 @@ class RecapWork(Struct, frozen=True):
         """What the model says. Raises LlmError, ValueError or HopelessError."""
         return await _handler(operation).ask(operation, self.book.chat, self.context)
 
-    async def store(self, operation: QueuedOperation, answer: Json) -> StoredAnswer:
-        """Put the answer into the chat and bring its memory up to date."""
-        handler, ctx = _handler(operation), self.context
+    async def store(self, current: Callable[[], QueuedOperation | None]) -> StoredAnswer:
+        """Put the answer of an operation into the chat and bring its memory up to date.
+
+        `current` is the operation as it is then: its messages have moved where others came or went in the file, and
+        None where its message is gone.
+        """
+        ctx = self.context
 
         def stored(chat: RecapChat) -> Stored:
-            chat, kept = handler.store(operation, answer, chat, ctx)
+            operation = current()
+            if operation is None:
+                return chat, StoredAnswer()
+            chat, kept = _handler(operation).store(operation, operation.metadata[ANSWER], chat, ctx)
             return refreshed(chat, ctx.around, ctx.context_size).chat, kept
 
         return await self._change(stored)
@@ -202,16 +209,24 @@ class Worker(Struct, eq=False):
         await self._change(lambda state: state.with_changed(changed))
         return changed.pause_before
 
-    async def remove(self, identifier: str) -> bool:
+    async def remove(self, identifier: str, why: str = CANCELLED_BY_USER) -> bool:
         """Take an operation out, also while it is under way. False where it is not there."""
         operation = self.state.get(identifier)
         if operation is None:
             return False
-        gone = self._logged(operation, "cancelled", CANCELLED_BY_USER)
+        gone = self._logged(operation, "cancelled", why)
         await self._change(lambda state: state.without(identifier).with_logged(gone))
         if operation.is_active:
             self._abort()
         return True
+
+    async def follow(self, where: Mapping[int, int]) -> None:
+        """Messages stand elsewhere now: what is queued is about the same ones, and goes with those that are gone."""
+        gone = [operation.id for operation in self.state.operations if operation.moved(where) is None]
+        if self.state.operations:
+            await self._change(partial(QueueState.moved, where=where))
+        for identifier in gone:
+            await self.remove(identifier, "The message is gone.")
 
     async def clear(self) -> int:
         """Empty the queue and refuse whatever would follow from it; the number of operations that went."""
@@ -277,7 +292,7 @@ class Worker(Struct, eq=False):
 
     async def _attempt(self, operation: QueuedOperation) -> None:
         """Ask, unless an earlier attempt got an answer, store it, and put what follows in the operation's place."""
-        if ANSWER not in operation.metadata:
+        while ANSWER not in operation.metadata:
             asking = self._asking = asyncio.ensure_future(self.performer.ask(operation))
             try:
                 answer = await asking
@@ -288,12 +303,20 @@ class Worker(Struct, eq=False):
             finally:
                 asking.cancel()
                 self._asking = None
-            operation = operation.with_metadata(**{ANSWER: answer})
-            kept = operation
-            await self._change(lambda state: state.with_changed(kept))
+            now = self.state.get(operation.id)
+            if now is None:
+                return
+            if now.params == operation.params and now.metadata == operation.metadata:
+                now = now.with_metadata(**{ANSWER: answer})
+                await self._change(partial(QueueState.with_changed, operation=now))
+            operation = now  # without the answer where its messages have moved meanwhile: it is about other positions
         if self.state.get(operation.id) is None:
             return
-        stored = await self.performer.store(operation, operation.metadata[ANSWER])
+        stored = await self.performer.store(partial(self._answered, operation.id))
+        now = self.state.get(operation.id)
+        if now is not None and ANSWER not in now.metadata:
+            await self._attempt(now)
+            return
         done = self._logged(operation, "completed", stored.summary)
         await self._change(lambda state: self._followed(state, operation, stored, done))
 
@@ -350,6 +373,10 @@ class Worker(Struct, eq=False):
             await self._change(lambda state: replace(state.with_changed(later), current=None))
             return False
         return True
+
+    def _answered(self, identifier: str) -> QueuedOperation | None:
+        operation = self.state.get(identifier)
+        return operation if operation is not None and ANSWER in operation.metadata else None
 
     # Its own housekeeping -----------------------------------------------------------------------------------------
 

@@ -15,6 +15,8 @@ from hypothesis import strategies as st
 from lorestudio.domain.chat import Chat
 from lorestudio.domain.records import replace
 from lorestudio.exchange.chats.loading import load_chat
+from lorestudio.llm.messages import RUNNING_RECAP, SCENE_BREAK, SCENE_RECAP, ChatReply, ChatRequest
+from lorestudio.llm.stand_in import StandInAnswers
 from lorestudio.settings.files import SettingsError
 from lorestudio.settings.recap import RecapSettings
 from lorestudio.studio.chat import editing
@@ -211,8 +213,9 @@ def test_an_edited_message_is_recapped_again_only_where_it_had_a_recap(path: Pat
         (lambda lines: [*lines[:1], *lines[2:5], lines[0].replace("open", "shut"), *lines[5:]], (2, 7)),
     ],
 )
+@pytest.mark.parametrize("written_first", [False, True])
 def test_versions_of_the_running_recap_follow_messages_that_went_or_were_put_in(
-    path: Path, change: Callable[[list[str]], list[str]], reached: tuple[int, int]
+    path: Path, change: Callable[[list[str]], list[str]], reached: tuple[int, int], written_first: bool
 ) -> None:
     async def work() -> RecapSession:
         session = session_on(path)
@@ -220,6 +223,8 @@ def test_versions_of_the_running_recap_follow_messages_that_went_or_were_put_in(
         await session.work()
         assert [version.reaches for version in session.chat.running.versions] == [3, 7]
         rewrite(path, change)
+        if written_first:
+            await session.edits.refresh()
         await follow(session, by_itself=True)
         return session
 
@@ -227,6 +232,51 @@ def test_versions_of_the_running_recap_follow_messages_that_went_or_were_put_in(
     assert session.chat.breaks == reached
     assert [version.reaches for version in session.chat.running.versions] == [*reached]
     assert session.queue.operations == ()
+
+
+@pytest.mark.parametrize("heard_at_once", [False, True])
+@pytest.mark.parametrize("kind", [SCENE_BREAK, SCENE_RECAP, RUNNING_RECAP])
+def test_an_answer_for_messages_that_moved_while_it_was_given_reaches_the_same_ones(
+    path: Path, kind: str, heard_at_once: bool
+) -> None:
+    session = session_on(path, auto_scene_break_minimum_scene_length=2)
+    left = [0]
+
+    class Answers(StandInAnswers):
+        async def answer(self, request: ChatRequest) -> ChatReply:
+            if request.kind == kind and left:
+                rewrite(path, lambda lines: lines[1:])
+                left.pop()
+                if heard_at_once:
+                    await follow(session, by_itself=False)
+            return await super().answer(request)
+
+    async def work() -> None:
+        session.use(session.settings, Answers())
+        await session.enqueue_missing()
+        await session.work()
+
+    asyncio.run(work())
+    ends = ["He nods and goes on.", "The ferryman asks for silver."]
+    assert [session.chat.messages[index]["mes"] for index in session.chat.breaks] == ends
+    assert session.chat.recaps == session.chat.breaks == (2, 6)
+    assert [version.reaches for version in session.chat.running.versions] == [2, 6]
+    lost = [(item.words, item.summary) for item in session.queue.log if item.outcome != "completed"]
+    assert lost in ([], [("Recap of a message, #0", "The message is gone.")])
+
+
+@pytest.mark.parametrize(("gone", "queued"), [(1, [2, 6]), (3, [6]), (5, [3, 6]), (9, [3, 7])])
+def test_what_is_queued_follows_its_message_or_goes_with_it(path: Path, gone: int, queued: list[int]) -> None:
+    async def work() -> None:
+        session = session_on(path)
+        for index in (3, 7):
+            await session.edits.toggle_break(index)
+            await session.enqueue_scene(index)
+        rewrite(path, lambda lines: [*lines[:gone], *lines[gone + 1 :]])
+        await session.edits.refresh()
+
+    asyncio.run(work())
+    assert [item.params["index"] for item in session_on(path).queue.operations] == queued
 
 
 def test_opening_looks_for_breaks_only_where_the_settings_say_so(path: Path) -> None:

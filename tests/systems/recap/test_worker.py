@@ -35,8 +35,9 @@ class Performer:
         self.asked.append(operation.id)
         return await self._ask(operation) if self._ask else f"answer to {operation.type}"
 
-    async def store(self, operation, answer):
-        self.stored.append((operation.type, answer))
+    async def store(self, current):
+        operation = current()
+        self.stored.append((operation.type, operation.metadata[ANSWER]))
         return self._store(operation) if self._store else StoredAnswer()
 
     async def failed(self, operation, error):
