@@ -10,7 +10,7 @@ import pytest
 from PySide6.QtCore import QModelIndex, QPoint, QSettings, Qt
 from PySide6.QtGui import QAction, QContextMenuEvent, QGuiApplication
 from PySide6.QtTest import QAbstractItemModelTester, QTest
-from PySide6.QtWidgets import QApplication, QDockWidget, QMenu, QTabWidget, QWidget
+from PySide6.QtWidgets import QApplication, QDockWidget, QHeaderView, QMenu, QTabWidget, QWidget
 
 from lorestudio.domain.records import replace
 from lorestudio.ui.shell.qt import (
@@ -135,13 +135,18 @@ def test_words_stay_readable_in_a_narrow_view_which_is_scrolled(
     qtbot.addWidget(made)
     made.show()
     names, least = order.index(0), 16 * made.fontMetrics().averageCharWidth()
-    for width in (600, 150, 400, 120):
+    fitting = made.columnWidth(order.index(2))
+    for width in (600, 150, 400, 120, 120):
+        if made.width() == width:
+            model.set_rows(SHIPS, [replace(each, help="anew") for each in model.columns])
         made.resize(width, 300)
         drain()
-        others = sum(made.columnWidth(place) for place in range(3) if place != names)
-        room = made.viewport().width() - others
+        assert [made.columnWidth(order.index(place)) for place in (1, 2)] == [90, fitting]
+        room = made.viewport().width() - 90 - fitting
         assert made.columnWidth(names) == max(least, room)
         assert (made.horizontalScrollBar().maximum() > 0) is (room < least)
+        dragged = made.horizontalHeader().sectionResizeMode(names) is QHeaderView.ResizeMode.Interactive
+        assert dragged is (room < least or names == 2)
     made.horizontalHeader().resizeSection(names, 3 * least)  # as somebody drags it
     assert made.columnWidth(names) == 3 * least
 
