@@ -233,6 +233,9 @@ CHEAP_SECONDS: Final = 0.005
 
 PAUSE_MS: Final = 160
 
+PAUSE_SHARE: Final = 20
+"""The pause lasts at least so many times what reading takes: nobody waits for a large note between two keystrokes."""
+
 BODY_LINES: Final = 8
 """The form leaves the text room for so many lines, where there is any."""
 
@@ -463,7 +466,8 @@ class NoteEditor(QWidget):
 
     def _changed(self) -> None:
         if not self.timer.isActive() or self._cost > CHEAP_SECONDS:
-            self.timer.start(0 if self._cost <= CHEAP_SECONDS else PAUSE_MS)
+            pause = max(PAUSE_MS, round(1000 * PAUSE_SHARE * self._cost))
+            self.timer.start(0 if self._cost <= CHEAP_SECONDS else pause)
 
     def _apply(self, edits: object) -> None:
         if self.buffer is not None and isinstance(edits, tuple) and not self._read_only:
