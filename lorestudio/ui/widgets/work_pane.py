@@ -7,7 +7,7 @@ written; a table has a text below.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, Final
 
 from PySide6.QtCore import QSize, Qt, Signal
@@ -82,6 +82,7 @@ class RecapText(QWidget):
         self._text = ""
         self._sent: str | None = None
         self._drafts: dict[object, str] = {}
+        self.gone: Callable[[object], bool] = lambda _key: False
         self.lines = named(_Lines(self, tabChangesFocus=True), name)
         self.lines.setObjectName("Boxed")
         keep_tip = tip or tr("Write it into the chat's file (Ctrl+Enter)")
@@ -100,8 +101,8 @@ class RecapText(QWidget):
 
     @property
     def unkept(self) -> int:
-        """How many texts a person has written and not kept."""
-        return len(self._drafts) + self.changed
+        """How many texts a person has written and not kept, of what is not `gone`."""
+        return sum(not self.gone(key) for key in self._drafts) + self.changed
 
     def show_text(self, key: object, text: str, *, editable: bool, placeholder: str = "") -> None:
         """Show the text of another thing, or what the same one says by now."""
@@ -121,6 +122,13 @@ class RecapText(QWidget):
         """What was written last stands in the file now, whatever it was made of there."""
         if self.lines.toPlainText() == self._sent:
             self._text, self._sent = self._sent, None
+
+    def follow(self, where: Mapping[Any, object]) -> None:
+        """Things have other keys now; what was written about those that are gone is given up."""
+        if self.changed and self._key not in where:
+            self.lines.setPlainText(self._text)
+        self._drafts = {where[key]: text for key, text in self._drafts.items() if key in where}
+        self._key = where.get(self._key)
 
     def forget(self) -> None:
         """Other things are shown from now on: what was written about the ones before is given up."""

@@ -87,6 +87,7 @@ class MemoriesFeature(Feature):
         page.bar.scoped.connect(lambda everything: store.show_everything(everything=everything))
         page.chosen.connect(self._show_row)
         page.menu_wanted.connect(self._show_menu)
+        detail.text.gone = lambda key: any(memory.id == key for each in store.deleted for memory in each)
         detail.written.connect(store.write)
         detail.tagged.connect(store.tag)
         detail.pinned.connect(lambda memory, on: store.pin(memory, pinned=on))

@@ -6,6 +6,7 @@ Recaps can be written. For the reply that is looked at there is the walk over th
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import Signal
@@ -20,10 +21,10 @@ from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, number, tr
 from lorestudio.ui.widgets.cells import Column, state_column
 from lorestudio.ui.widgets.layouts import ProgressBar, label, named
-from lorestudio.ui.widgets.work_pane import RowsPage, SmallText
+from lorestudio.ui.widgets.work_pane import RecapText, RowsPage, SmallText
 
 if TYPE_CHECKING:
-    from lorestudio.systems.recap.overview import MessageRow, PromptAt, RecapPicture, WalkRow
+    from lorestudio.systems.recap.overview import MessageRow, PromptAt, RecapPicture, SceneRow, WalkRow
     from lorestudio.systems.recap.running import RunningVersion
 
 _STATES: Final = {
@@ -34,6 +35,26 @@ _STATES: Final = {
     RecapState.FAILED: ("Failed", "error", "error", "error"),
 }
 """Words, glyph, its colour, and the colour of the words ("" for that of all text)."""
+
+
+def show_rows(
+    page: RowsPage,
+    text: RecapText,
+    before: RecapPicture | None,
+    picture: RecapPicture | None,
+    rows: Sequence[MessageRow | SceneRow],
+) -> None:
+    """Show other rows. A text that is being written goes with its message to where that stands in the file now."""
+    page.forget_others(picture.path if picture is not None else None, text)
+    row, where = page.table.current, None
+    if before is not None and picture is not None and before.file is not picture.file and text.unkept:
+        from lorestudio.systems.recap.chat_file import known_again
+
+        where = known_again(before.file, picture.file)
+        text.follow(where)
+    page.model.set_rows(rows)
+    if row is not None and where is not None and where.get(row.index) != row.index:
+        page.view.choose(where.get(row.index))
 
 
 class MessagePage(RowsPage):
@@ -74,9 +95,8 @@ class MessagePage(RowsPage):
 
     def show_picture(self, picture: RecapPicture | None) -> None:
         """Show the messages of a chat."""
-        self._picture = picture
-        self.forget_others(picture.path if picture is not None else None, self.text)
-        self.model.set_rows(picture.messages if picture is not None else ())
+        before, self._picture = self._picture, picture
+        show_rows(self, self.text, before, picture, picture.messages if picture is not None else ())
 
     def _show(self, row: MessageRow | None) -> None:
         for widget in (self.exclude, self.pin, self.again):
@@ -157,6 +177,7 @@ class RunningPage(RowsPage):
         )
         self.text = self.add_text(tr("Running recap"))
         self.text.keep.setText(tr("Keep as a new version"))
+        self.text.gone = lambda key: self.model.place_of(key) < 0
         self.use = self.row_button(
             tr("Use this version"), tr("Let this version go into the prompt"), lambda row: self.used.emit(row.number)
         )

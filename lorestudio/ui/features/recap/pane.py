@@ -20,7 +20,7 @@ from lorestudio.domain.texts import shorten
 from lorestudio.systems.recap.queue import QueuePicture
 from lorestudio.trace.wording import time_words
 from lorestudio.ui.features.recap.memory import NoRecaps
-from lorestudio.ui.features.recap.pages import MessagePage, RecapPromptPage, RunningPage
+from lorestudio.ui.features.recap.pages import MessagePage, RecapPromptPage, RunningPage, show_rows
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, number, tr, with_full_stop
 from lorestudio.ui.widgets.cells import Column, state_column
@@ -191,6 +191,7 @@ class ScenePage(RowsPage):
             Column("Version", lambda row: row.versions, numeric=True, width=58),
             Column("Scene", lambda row: shorten(row.name, 120)),
         )
+        self._picture: RecapPicture | None = None
         super().__init__(
             theme, columns, lambda row: row.index, lambda row: shorten(row.recap or row.name, 400), tr("Scenes"),
             parent,
@@ -224,8 +225,8 @@ class ScenePage(RowsPage):
 
     def show_picture(self, picture: RecapPicture | None) -> None:
         """Show the scenes of a chat."""
-        self.forget_others(picture.path if picture is not None else None, self.text)
-        self.model.set_rows(picture.scenes if picture is not None else ())
+        before, self._picture = self._picture, picture
+        show_rows(self, self.text, before, picture, picture.scenes if picture is not None else ())
 
     def _show(self, there: SceneRow | None) -> None:
         locked = there is not None and there.lock.locked

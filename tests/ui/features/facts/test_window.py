@@ -161,7 +161,7 @@ def press(words: str) -> None:
 
 
 @pytest.mark.long
-def test_a_text_that_is_not_kept_is_asked_about_before_the_window_closes(drawn: MainWindow) -> None:
+def test_a_text_that_is_not_kept_is_asked_about_before_the_window_closes(drawn: MainWindow, qtbot: QtBot) -> None:
     choose(drawn, FACTS[0])
     detail = pane(drawn).memories.detail
     detail.text.lines.setPlainText("I carry a lamp")
@@ -170,6 +170,11 @@ def test_a_text_that_is_not_kept_is_asked_about_before_the_window_closes(drawn: 
     assert drawn.isVisible()
     assert box().text() == "1 text has not been kept in “Memories”."
     press("Cancel")
+    choose(drawn, FACTS[0])
+    assert detail.text.lines.toPlainText() == "I carry a lamp"
+    run(drawn, "memories.delete", qtbot)
+    assert detail.text.unkept == 0  # with its memory it is gone, and comes back
+    run(drawn, "memories.undo", qtbot)
     choose(drawn, FACTS[0])
     assert detail.text.lines.toPlainText() == "I carry a lamp"
     drawn.close()

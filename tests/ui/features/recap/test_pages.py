@@ -254,6 +254,11 @@ def test_a_text_that_was_kept_is_a_version_of_its_own(theme: Theme, qtbot: QtBot
     assert (page.view.current.number, page.text.lines.toPlainText()) == (3, "Mine.")
     page.show_picture(replace(PICTURE, running=replace(RUNNING, versions=(*RUNNING.versions, third))))
     assert (page.view.current.number, page.text.lines.toPlainText()) == (2, "Of late.")
+    page.text.lines.setPlainText("Half a senten")
+    page.show_picture(replace(PICTURE, running=RunningRecaps(current=1, versions=RUNNING.versions[:1])))
+    assert (page.text.lines.toPlainText(), page.text.unkept) == ("Long ago.", 0)  # the version was deleted
+    page.show_picture(PICTURE)
+    assert (page.text.lines.toPlainText(), page.text.unkept) == ("Half a senten", 1)
 
 
 @pytest.mark.parametrize(("kind", "chosen", "stands"), [(RunningPage, 2, "Of late."), (ScenePage, 2, "They came.")])

@@ -240,6 +240,31 @@ def test_what_is_being_written_survives_a_change_of_the_chat(opened: MainWindow,
 
 
 @pytest.mark.long
+@pytest.mark.parametrize(("page", "stays"), [("messages", False), ("scenes", True)])
+def test_what_is_being_written_goes_with_its_message(opened: MainWindow, qtbot: QtBot, page: str, stays: bool) -> None:
+    run(opened, "recap.run", qtbot)
+    while opened.features.recap.recaps.picture.running.versions:
+        opened.features.recap.recaps.edit(lambda edits: edits.delete_running(edits.book.chat.running.current))
+        settle(opened, qtbot)
+    shown, chat = getattr(opened.features.recap.pane, page), opened.features.chat
+    for index in (3, 7):
+        shown.view.choose(index)
+        shown.text.lines.setPlainText(f"Half {index}")
+    chat.change("delete", editing.delete(opened.session.project.chat, 1))
+    run(opened, "chat.save", qtbot)
+    assert (shown.view.current.index == 6) == stays  # the messages follow the one that is looked at in the chat
+    shown.view.choose(6)
+    assert shown.text.lines.toPlainText() == "Half 7"
+    shown.view.choose(2)
+    assert (shown.text.lines.toPlainText(), shown.text.unkept) == ("Half 3", 2)
+    chat.change("delete", editing.delete(opened.session.project.chat, 2))
+    run(opened, "chat.save", qtbot)
+    assert (shown.view.current is None, shown.text.unkept) == (stays, 1)
+    shown.view.choose(5)
+    assert shown.text.lines.toPlainText() == "Half 7"
+
+
+@pytest.mark.long
 def test_what_is_written_and_not_kept_is_asked_about_before_the_chat_is_left(opened: MainWindow, qtbot: QtBot) -> None:
     page = opened.features.recap.pane.messages
     page.view.choose(2)
