@@ -106,6 +106,11 @@ class QueuedOperation(Struct, frozen=True):
         return self.status in (Status.IN_PROGRESS, Status.RETRYING)
 
     @property
+    def failure(self) -> str:
+        """Why the last attempt failed, "" where none did."""
+        return _RETRY.sub("", self.error or "")
+
+    @property
     def words(self) -> str:
         """What it does, for people."""
         name = TYPE_WORDS.get(OperationType(self.type), self.type) if self.type in set(OperationType) else self.type
@@ -241,6 +246,7 @@ LOG_KEY: Final = "log"
 CANCELLED_BY_USER: Final = "Operation cancelled by user"
 
 _CANCELLED = re.compile("cancelled by user", re.IGNORECASE)
+_RETRY = re.compile(r"^Retry [^:]*: ")
 _REFUSED = re.compile(r"unauthorized|forbidden|authentication.?required|invalid.?api.?key", re.IGNORECASE | re.DOTALL)
 _ACTIVE: Final = (Status.IN_PROGRESS.value, Status.RETRYING.value)
 

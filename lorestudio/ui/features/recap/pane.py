@@ -6,7 +6,6 @@ way, what became of the last steps, and what to do about it.
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
@@ -31,7 +30,6 @@ if TYPE_CHECKING:
     from lorestudio.systems.recap.overview import RecapPicture, SceneRow
 
 LOGGED: Final = 50
-_RETRY: Final = re.compile(r"^Retry [^:]*: ")
 
 _STATES: Final = {
     "pending": ("Waits", "pause", "text_muted", ""),
@@ -146,7 +144,7 @@ def queue_words(queue: QueuePicture) -> str:
     if queue.retry_at is not None:
         wait = max(0, round(queue.retry_at - time.time()))
         failed = next((item for item in queue.state.operations if item.status == "retrying"), None)
-        why = _RETRY.sub("", failed.error or "") if failed is not None else ""
+        why = failed.failure if failed is not None else ""
         what = tr("An attempt failed: {why}", why=with_full_stop(why)) if why else tr("It waits before the next step.")
         return tr("{what} The next one is in {seconds} s. {left} left.", what=what, seconds=number(wait), left=left)
     if queue.state.paused:

@@ -12,7 +12,7 @@ from PySide6.QtCore import QObject, Signal
 
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.project.answering import AnswerKind, Asked, Source, make_answers
-from lorestudio.systems.recap.queue import QueuePicture
+from lorestudio.systems.recap.queue import QueuePicture, Status
 from lorestudio.ui.features.recap.memory import ChatRecaps
 from lorestudio.ui.shell.words import Notice, Tone, count, sentence_of, tr, with_full_stop
 from lorestudio.ui.widgets.dialogs import ModelCost
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
 PICTURE_SECONDS: Final = 0.5
 """While the queue works, the rows are made anew at most this often."""
+
+STUCK: Final = 2
+"""From so many failed attempts on it may not be a matter of waiting."""
 
 Enqueue: TypeAlias = "Callable[[RecapSession], Awaitable[object]]"
 
@@ -262,6 +265,11 @@ class RecapQueue(QObject):
         retry_at = None if news.retry_in_s is None else time.time() + news.retry_in_s
         self._recaps.queue = QueuePicture(news.state, working=True, done=done, retry_at=retry_at)
         self.changed.emit()
+        stuck = next((item for item in news.state.operations if item.status == Status.RETRYING), None)
+        if stuck is not None and stuck.retries == STUCK and retry_at is not None:
+            text = tr("{what} has failed twice: {why} It is tried again by itself; pause the work to put "
+                      "right what is wrong.", what=stuck.words, why=with_full_stop(stuck.failure))  # fmt: skip
+            self._tell(Notice(text, "warning", actions=("recap.pause", "profiles.edit"), key="recap"))
         now = time.monotonic()
         if session.chat is not self._shown_chat and now - self._pictured >= PICTURE_SECONDS:
             self._shown_chat, self._pictured = session.chat, now

@@ -118,10 +118,16 @@ def test_news_count_what_was_finished_since_the_work_began(queue: RecapQueue, no
     queue._hear(QueueProgress(QueueState((ONE,), log=(OLD,)), retry_in_s=60.0))
     assert noted.queue.done == 0
     assert noted.queue.retry_at is not None
+    for retries in (1, 2, 3):
+        stuck = QueuedOperation("s", "combine", status="retrying", error="Retry 2 after 20s: no", retries=retries)
+        queue._hear(QueueProgress(QueueState((stuck,)), retry_in_s=20.0))
+    why = "combine has failed twice: no. It is tried again by itself; pause the work to put right what is wrong."
+    assert [(each.text, each.actions) for each in noted.notices()] == [(why, ("recap.pause", "profiles.edit"))]
+    told.clear()
     noted.tell = told.append  # type: ignore[attr-defined]
     for _each in range(3):
         queue._hear(QueueProgress(QueueState()))
-    assert len(told) == 3  # the newest of what comes meanwhile is shown once
+    assert len(told) == 1  # the newest of what comes meanwhile is shown once
 
 
 @pytest.mark.parametrize(
