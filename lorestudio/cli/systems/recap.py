@@ -29,6 +29,7 @@ from lorestudio.studio.project.tokens import counting_for
 from lorestudio.systems.recap.overview import message_rows, scene_rows
 from lorestudio.systems.recap.queue import write_operation
 from lorestudio.systems.recap.records import RecapState
+from lorestudio.systems.recap.running import foreign_notice
 from lorestudio.systems.recap.session import RecapSession, recap_cost, recap_settings
 from lorestudio.systems.recap.worker import QueueProgress
 from lorestudio.trace.storage.serialize import record_to_json, to_json
@@ -181,8 +182,9 @@ class RecapOptions:
         except InputError:
             read_chat(path)  # tells what else a file is
             raise
-        notice = session.chat.storage.notice
-        say_all((*counting.problems, *session.problems, *([notice] if notice else [])))
+        foreign = session.chat.foreign
+        notice = [foreign_notice(foreign, session.chat.id)] if foreign is not None else []
+        say_all((*counting.problems, *session.problems, *notice))
         return session
 
 
@@ -294,10 +296,13 @@ def running(
     *,
     use: Annotated[int | None, typer.Option("--use", min=0, help="Let this version go into the prompt.")] = None,
     delete: Annotated[int | None, typer.Option("--delete", min=0, help="Delete this version.")] = None,
+    adopt: Annotated[bool, typer.Option("--adopt", help="Use those of another chat that are in this file.")] = False,
     as_json: JsonOption = False,
 ) -> None:
     """List the versions of the running recap; choose or delete one."""
     session = given.session()
+    if adopt:
+        waited(session.edits.adopt_running())
     if use is not None:
         waited(session.edits.use_running(use))
     if delete is not None:

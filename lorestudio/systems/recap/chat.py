@@ -10,12 +10,13 @@ from typing import Final
 from msgspec import Struct, field
 
 from lorestudio.domain.javascript import Json, truthy
-from lorestudio.domain.json_text import items_in, object_in
+from lorestudio.domain.json_text import items_in, object_in, objects_in
 from lorestudio.domain.records import replace
 from lorestudio.domain.tokens import CHARS_4, TokenCounter
 from lorestudio.settings.recap import RecapSettings
 from lorestudio.systems.recap.records import NAMESPACE, OLD_NAMESPACE, Record, namespace
 from lorestudio.systems.recap.running import (
+    STORE_KEY,
     Ownership,
     RunningRecaps,
     Storage,
@@ -23,6 +24,7 @@ from lorestudio.systems.recap.running import (
     after_insertion,
     cleaned,
     moved_up,
+    read_store,
     storage,
     with_store,
     write_store,
@@ -151,6 +153,27 @@ class RecapChat(Struct, frozen=True):
     def running(self) -> RunningRecaps:
         """The running recap's versions."""
         return self.storage.store
+
+    @property
+    def foreign(self) -> RunningRecaps | None:
+        """Running recaps of another chat, found in this one or put aside last, while it has none of its own."""
+        aside, found = objects_in(self.metadata.get(REFUSED_KEY)), self.storage
+        if found.refused is not None or found.store.versions or not aside:
+            return found.refused
+        return read_store(aside[-1])
+
+    def adopted(self) -> RecapChat:
+        """With the running recaps of another chat as its own, as far as their scenes are here.
+
+        Those that the other chat left aside stay there.
+        """
+        store, aside = self.foreign, items_in(self.metadata.get(REFUSED_KEY))
+        if store is None:
+            return self
+        left = aside if self.storage.refused is not None else aside[:-1]
+        metadata = {key: value for key, value in self.metadata.items() if key not in (STORE_KEY, REFUSED_KEY)}
+        bare = replace(self, metadata={**metadata, REFUSED_KEY: [*left]} if left else metadata)
+        return bare.with_running(store).cleaned()[0]
 
     def with_running(self, store: RunningRecaps) -> RecapChat:
         """With these versions of the running recap, as this chat's own; those of another chat are put aside."""

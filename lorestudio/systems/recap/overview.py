@@ -15,7 +15,7 @@ from lorestudio.systems.recap.chat_file import ChatFile
 from lorestudio.systems.recap.message_recaps import WalkDecision
 from lorestudio.systems.recap.records import RecapState, get_memory, is_included, message_text, namespace
 from lorestudio.systems.recap.refresh import PLACE_WORDS, refreshed
-from lorestudio.systems.recap.running import RunningRecaps
+from lorestudio.systems.recap.running import RunningRecaps, foreign_notice
 from lorestudio.systems.recap.scenes.scenes import (
     PINNED_HIDDEN,
     Range,
@@ -184,7 +184,7 @@ def picture(session: RecapSession) -> RecapPicture:
         if not scene.is_bookmark and scene.index <= reaches
         for index in range(scene.where[0], scene.where[1] + 1)
     )
-    notice = chat.storage.notice
+    notice = foreign_notice(chat.foreign, chat.id) if chat.foreign is not None else ""
     return RecapPicture(session.path, session.book.file, messages, scenes, store, told, verdicts, trace, notice)
 
 

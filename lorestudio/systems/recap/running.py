@@ -302,12 +302,16 @@ def storage(chat_id: str, metadata: Mapping[str, Json], lorebooks: Container[str
     book = text_in(metadata.get(LOREBOOK_KEY))
     if book and book not in lorebooks and store.versions:
         return Storage(ours, Ownership.ADOPTED_IMPORT)
+    return Storage(RunningRecaps(chat_id), Ownership.RESET, foreign_notice(store, chat_id), store)
+
+
+def foreign_notice(store: RunningRecaps, chat_id: str) -> str:
+    """What is said of running recaps of another chat."""
     owner = f"“{store.chat_id}”" if store.chat_id is not None else "an unnamed chat"
-    notice = (
+    return (
         f"The running recap in this file belongs to {owner}, and the open chat is “{chat_id}”. It is not used here; "
-        "make a new one, or open the chat that it belongs to."
+        "make a new one, open the chat that it belongs to, or, where this is that chat under another name, use it here."
     )
-    return Storage(RunningRecaps(chat_id), Ownership.RESET, notice, store)
 
 
 def with_store(metadata: Mapping[str, Json], store: RunningRecaps) -> Mapping[str, Json]:

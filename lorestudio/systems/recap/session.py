@@ -272,6 +272,12 @@ class RecapEdits(Struct, frozen=True):
         now = self.context.now_ms()
         return await self._changed(lambda chat: chat.with_running(chat.running.edited(text, now_ms=now)))
 
+    async def adopt_running(self) -> Refresh:
+        """Use the running recap of another chat here. Raises InputError where there is none, or its scenes are not."""
+        if not self.book.chat.adopted().running.versions or self.book.chat.foreign is None:
+            raise InputError(self.path, "there is no running recap of another chat here that fits its scenes.")
+        return await self._changed(lambda chat: chat.adopted())
+
     async def delete_running(self, number: int) -> Refresh:
         """Delete a version of the running recap; its scene can change then. Raises InputError for no such number."""
         self._version(number)

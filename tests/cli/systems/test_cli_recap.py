@@ -76,6 +76,9 @@ def test_a_running_recap_of_another_chat_is_told(lorestudio, tale, settings):
     for what in ("status", "running", "run"):
         said = lorestudio("recap", what, "--chat", renamed, "--settings", settings).stderr
         assert "The running recap in this file belongs to “Tale”, and the open chat is “Another name”." in said, what
+    assert "* " in lorestudio("recap", "running", "--chat", renamed, "--adopt").stdout
+    assert "version 1 goes into the prompt" in lorestudio("recap", "status", "--chat", renamed).stdout
+    assert "fits its scenes" in lorestudio("recap", "running", "--chat", renamed, "--adopt").stderr
 
 
 def test_an_empty_queue_is_said(lorestudio, tale):

@@ -171,6 +171,12 @@ def test_recaps_of_another_chat_are_refused_and_kept_aside():
     trace = traced(moved)
     assert trace.stage("running recap").note == "recap_foreign"
     assert "belongs to “Tale”" in trace.warnings[0]
+    for found in (moved, done.chat):
+        adopted = found.adopted()
+        assert adopted.running.versions == foreign.running.versions
+        assert (adopted.foreign, REFUSED_KEY in adopted.metadata) == (None, False)
+        shorter = replace(found, messages=found.messages[:1]).adopted()
+        assert shorter.running.versions == ()  # its scenes are not here
 
 
 def test_without_a_known_context_a_percentage_sets_no_limit():

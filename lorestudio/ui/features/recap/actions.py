@@ -117,6 +117,12 @@ class RecapFeature(Feature):
                 partial(self._queue, lambda session: session.enqueue_running()), when=there, icon="lines",
                 tip="Make a new version of all scenes but the newest, as the settings say",
             ),
+            Action(
+                "recap.adopt", "Use the running recap of the other chat", _MENU, 904,
+                partial(self._edit, lambda edits: edits.adopt_running()), icon="lines",
+                when=lambda: there() and recaps.picture is not None and bool(recaps.picture.notice),
+                tip="For a chat that was renamed or saved as another one",
+            ),
             Action("recap.settings", "Recap settings…", _MENU, 1000, self.edit_settings, icon="switches"),
             Action(
                 "recap.clear", "Take all recaps out of the chat…", _MENU, 1001, self._ask_clear,

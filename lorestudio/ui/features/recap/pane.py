@@ -305,9 +305,8 @@ class RecapPane(WorkPane):
             page.empty.pressed.connect(self.wanted)
         self._entered = False
         self.progress.setAccessibleName(tr("Progress of recap work"))
-        self.save = self.notice_button
-        self.save.setText(tr("Save chat"))
-        self.save.clicked.connect(lambda: self.wanted.emit("chat.save"))
+        self.save, self._unsaved = self.notice_button, False
+        self.save.clicked.connect(lambda: self.wanted.emit("chat.save" if self._unsaved else "recap.adopt"))
 
     def focus_target(self) -> QWidget:
         """The rows of the part that is shown, or the first button."""
@@ -351,7 +350,9 @@ class RecapPane(WorkPane):
         if unsaved:
             told.append(tr("The chat has changes that are not in its file. Recaps are made of what is in the file."))
         self.notice_text.setText(" ".join(told))
-        self.save.setVisible(unsaved)
+        self._unsaved = unsaved
+        self.save.setText(tr("Save chat") if unsaved else tr("Use it here"))
+        self.save.setVisible(bool(told))
         self.notice.setVisible(bool(told))
 
     def show_queue(self, queue: QueuePicture, asked: str, spoken: str) -> None:

@@ -484,7 +484,9 @@ def test_the_pane_says_why_there_are_no_recaps(pane: RecapPane) -> None:
 def test_the_pane_offers_to_save_what_is_not_in_the_file(pane: RecapPane) -> None:
     told = told_by(pane.wanted)
     pane.show_recaps(replace(PICTURE, notice="It is old."), None, "", unsaved=False)
-    assert (pane.notice_text.text(), pane.save.isVisible()) == ("It is old.", False)
+    assert (pane.notice_text.text(), pane.save.text()) == ("It is old.", "Use it here")
+    pane.save.click()
+    assert told.pop() == ("recap.adopt",)
     pane.show_recaps(PICTURE, None, "", unsaved=True)
     assert pane.notice_text.text().startswith("The chat has changes")
     pane.save.click()
@@ -540,7 +542,7 @@ def test_a_notice_stands_above_only_while_there_is_one(pane: RecapPane) -> None:
     for notice, unsaved in (("", False), ("It is old.", False), ("", True), ("", False)):
         pane.show_recaps(replace(PICTURE, notice=notice), None, "", unsaved=unsaved)
         seen.append((pane.notice.isVisible(), pane.save.isVisible()))
-    assert seen == [(False, False), (True, False), (True, True), (False, False)]
+    assert seen == [(False, False), (True, True), (True, True), (False, False)]
 
 
 def test_the_state_of_the_queue_is_said_while_there_is_something_to_say(pane: RecapPane) -> None:

@@ -288,6 +288,23 @@ def test_what_is_written_and_not_kept_is_asked_about_before_the_chat_is_left(ope
 
 
 @pytest.mark.long
+def test_a_chat_under_another_name_can_use_its_running_recap(opened: MainWindow, path: Path, qtbot: QtBot) -> None:
+    run(opened, "recap.run", qtbot)
+    page, pane = opened.features.recap.pane.running, opened.features.recap.pane
+    before = list(page.model.rows)
+    assert len(before) == 2
+    assert not opened.context.commands.actions["recap.adopt"].isEnabled()
+    look(opened, path.rename(path.with_name("Renamed.jsonl")), qtbot)
+    assert (list(page.model.rows), pane.save.text()) == ([], "Use it here")
+    opened.chat.choose(4)
+    run(opened, "recap.message", qtbot)  # the file is written, and what was refused put aside
+    pane.save.click()
+    settle(opened, qtbot)
+    assert list(page.model.rows) == before
+    assert not pane.notice.isVisible()
+
+
+@pytest.mark.long
 def test_versions_of_scenes_and_of_the_running_recap(opened: MainWindow, path: Path, qtbot: QtBot) -> None:
     run(opened, "recap.run", qtbot)
     pane = opened.features.recap.pane
