@@ -192,6 +192,12 @@ class RecapChat(Struct, frozen=True):
         """Positions of scene recaps."""
         return scenes.scene_recaps(self.messages)
 
+    @property
+    def locks(self) -> dict[int, scenes.SceneLock]:
+        """What locks each break; behind all versions of the running recap nothing does, whatever marks were left."""
+        reach = max((version.reaches for version in self.running.versions), default=-1)
+        return scenes.locks(self.messages[: reach + 1])
+
     def without_scene(self, index: int) -> RecapChat:
         """Without a scene: its break, its recap, and the versions of the running recap that reach to it.
 

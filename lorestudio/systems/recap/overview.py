@@ -23,7 +23,6 @@ from lorestudio.systems.recap.scenes.scenes import (
     display_range,
     generation_range,
     has_recap,
-    locks,
     name_of,
     recap_hash,
     recap_in_words,
@@ -104,7 +103,7 @@ def message_rows(chat: RecapChat) -> tuple[MessageRow, ...]:
 
 def scene_rows(chat: RecapChat, scenes_in_recap: int = 1) -> tuple[SceneRow, ...]:
     """All scenes that have an end, oldest first."""
-    locked, breaks, recaps = locks(chat.messages), chat.breaks, chat.recaps
+    locked, breaks, recaps = chat.locks, chat.breaks, chat.recaps
     rows: list[SceneRow] = []
     for index in breaks:
         message = chat.messages[index]

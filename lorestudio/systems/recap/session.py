@@ -315,7 +315,7 @@ class RecapEdits(Struct, frozen=True):
     def check_lock(self, index: int) -> None:
         """Raises InputError where the scene that ends here must not change."""
         self.message(index)
-        lock = scenes.locks(self.book.chat.messages).get(index)
+        lock = self.book.chat.locks.get(index)
         if lock is not None and lock.locked:
             who = "it is" if lock.by_itself else "a later scene is"
             raise InputError(

@@ -282,6 +282,17 @@ def test_a_scene_can_change_once_no_version_of_the_running_recap_reaches_to_it(c
     assert [version.reaches for version in again.chat.running.versions] == [3]
 
 
+@pytest.mark.parametrize(("left", "locked"), [([], [False, False]), ([0], [True, False]), ([1], [True, True])])
+def test_marks_that_were_left_by_versions_lock_nothing(chat, left, locked):
+    worked(chat)
+    lines = chat.read_text("utf-8").split("\n")
+    header = json.loads(lines[0])
+    store = header["chat_metadata"]["auto_recap_running_scene_recaps"]
+    store["versions"] = [store["versions"][place] for place in left]
+    chat.write_text("\n".join([json.dumps(header), *lines[1:]]), "utf-8")
+    assert [row.lock.locked for row in scene_rows(opened(chat).chat)] == locked
+
+
 def test_a_message_that_was_changed_after_its_recap_is_marked(chat):
     worked(chat)
     text = chat.read_text(encoding="utf-8").replace('"mes":"I greet him."', '"mes":"I greet nobody."')
