@@ -16,6 +16,16 @@ from lorestudio.vault.files import index_order
 from lorestudio.vault.links.references import Escape, Reference
 
 NOTE_SUFFIX: Final = ".md"
+_FILE_SUFFIXES: Final = (
+    ".avif", ".bmp", ".gif", ".jpeg", ".jpg", ".png", ".svg", ".webp", ".flac", ".m4a", ".mp3", ".ogg", ".wav", ".webm",
+    ".3gp", ".mkv", ".mov", ".mp4", ".ogv", ".pdf", ".canvas", ".base",
+)  # fmt: skip
+"""What Obsidian takes for a file, and not for a note whose name has a dot."""
+
+
+def is_file_name(target: str) -> bool:
+    """Whether a link by this name means a picture or another file, so that no note can be made of it."""
+    return target.lower().endswith(_FILE_SUFFIXES)
 
 
 class FoundBy(StrEnum):

@@ -127,6 +127,8 @@ class NotesFeature(Feature):
         """Hear what is written, and preview what is tried out."""
         context, preview, session = self.context, self.context.preview, self.context.session
         self.pane.save_button.setDefaultAction(context.action("entry.save"))
+        in_text = ("entry.follow", "entry.link", "entry.bold", "entry.italic", "entry.comment")
+        self.pane.editor.body.menu_actions = [context.action(name) for name in in_text]
         self.pane.saved.connect(self._note_saved)
         self.pane.moved.connect(self._note_moved)
         self.pane.editor.form.typed.connect(context.actions_changed)

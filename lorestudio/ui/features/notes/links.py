@@ -28,6 +28,7 @@ from lorestudio.ui.widgets.tree import PlaceRow, PlaceTree, PlaceView
 from lorestudio.vault.links.index import Backlink, OutgoingLink
 from lorestudio.vault.links.mentions import Mention
 from lorestudio.vault.links.references import Excerpt, ReferenceKind
+from lorestudio.vault.links.targets import is_file_name
 
 MOST_WAKES = 300
 """More rows than this say nothing any more; their number is said."""
@@ -55,7 +56,7 @@ _SECTIONS: Final = {
     LinkSection.OUTGOING: ("Links to", "References of this note to others"),
     LinkSection.MISSING: (
         "Links to notes that do not exist",
-        "References of this note that lead nowhere yet; Enter makes the note",
+        "References of this note that lead nowhere yet; Enter goes to the place",
     ),
     LinkSection.WAKES: ("Wakes", "Entries whose keys stand in the text of this one: recursion lets them in"),
     LinkSection.WOKEN_BY: ("Woken by", "Entries whose text has a key of this one"),
@@ -389,4 +390,4 @@ class LinksPane(Pane):
 
 
 def _is_missing(row: PlaceRow) -> bool:
-    return isinstance(row.key, OutgoingLink) and not row.key.target.exists
+    return isinstance(row.key, OutgoingLink) and not row.key.target.exists and not is_file_name(row.title)

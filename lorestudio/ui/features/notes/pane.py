@@ -11,18 +11,18 @@ from pathlib import Path
 from typing import Final
 
 from msgspec import Struct
-from PySide6.QtCore import QEvent, QPoint, QRect, QRectF, Signal
-from PySide6.QtGui import QFontMetricsF, QPainter, QPaintEvent
+from PySide6.QtCore import QEvent, QPoint, QRect, QRectF, QUrl, Signal
+from PySide6.QtGui import QDesktopServices, QFontMetricsF, QPainter, QPaintEvent
 from PySide6.QtWidgets import QFrame, QTabBar, QTextBrowser, QWidget
 
 from lorestudio.domain.entry import Entry, LeftOutNote, VaultIndex
 from lorestudio.studio.notes.book_entries import is_book_entry, parsed_entry, ranked_by_order
-from lorestudio.studio.notes.vault_notes import read_aliases
+from lorestudio.studio.notes.vault_notes import attachments, read_aliases
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.tryout.preview import EntryOutcome, Preview
 from lorestudio.trace.found_keys import WouldMatch
 from lorestudio.ui.features.notes.conflict_dialog import ConflictDialog
-from lorestudio.ui.features.notes.editor.body import BodyEdit, TitleBook
+from lorestudio.ui.features.notes.editor.body import BodyEdit, TitleBook, is_address
 from lorestudio.ui.features.notes.editor.buffer import NoteBuffer
 from lorestudio.ui.features.notes.editor.fields import FieldContext
 from lorestudio.ui.features.notes.editor.note_editor import NoteEditor
@@ -44,7 +44,7 @@ from lorestudio.vault.edited_vaults import NoteText
 from lorestudio.vault.entries import ParseRules, parse_note
 from lorestudio.vault.index import polling_seconds
 from lorestudio.vault.links.references import Reference
-from lorestudio.vault.links.targets import NOTE_SUFFIX
+from lorestudio.vault.links.targets import NOTE_SUFFIX, is_file_name
 
 _UNUSED: Final = {
     "constant": "The entry is constant, so its keys decide nothing.",
@@ -321,17 +321,18 @@ class EntryPane(Pane):
             return
         self._names_in, known = project.index, self._aliases
 
-        def work(report: Callable[[object], None]) -> tuple[Mapping[str, tuple[str, ...]], TitleBook | None]:
+        def work(report: Callable[[object], None]) -> tuple[Mapping[str, tuple[str, ...]], TitleBook]:
             report(TitleBook(project.index, known))
+            files = {vault: attachments(folder) for vault, folder in project.folders.items() if folder is not None}
             found = read_aliases(project)
-            return found, TitleBook(project.index, found) if found != known else None
+            return found, TitleBook(project.index, found, files)
 
-        def take(names: TitleBook | None) -> None:
+        def take(names: TitleBook) -> None:
             now = self._session.project
-            if names is not None and now is not None and now.index is project.index:
+            if now is not None and now.index is project.index:
                 self._take_names(now, names)
 
-        def done(found: tuple[Mapping[str, tuple[str, ...]], TitleBook | None]) -> None:
+        def done(found: tuple[Mapping[str, tuple[str, ...]], TitleBook]) -> None:
             if project.places == self._names_of:
                 self._aliases = found[0]
             take(found[1])
@@ -516,7 +517,13 @@ class EntryPane(Pane):
     # ---- following what happens -------------------------------------------------------------------------------------
 
     def follow(self, link: Reference) -> None:
-        """Go to the note that a link leads to, and to the heading that it names, or ask for the note to be made."""
+        """Go to the note that a link leads to, and to the heading that it names, or ask for the note to be made.
+
+        Other files and addresses the desktop opens.
+        """
+        if is_address(link):
+            self.open_outside(QUrl(link.target))
+            return
         note = self.editor.context.book.find(link, self.editor.source)
         if note is not None or not link.target:
             if note is not None:
@@ -524,6 +531,12 @@ class EntryPane(Pane):
             self._heading = (self.path, link.subpath.removeprefix("#")) if link.subpath else None
             if self._open_buffer() is not None:
                 self._show_wanted_place()
+        elif place := self.editor.context.book.place(link, self.editor.source):
+            path = self._session.project.note_path(*place) if self._session.project is not None else None
+            if path is not None:
+                self.open_outside(QUrl.fromLocalFile(str(path)))
+        elif is_file_name(link.target):
+            self._say(tr("No file is called “{target}”.", target=link.target), "neutral")
         else:
             name, can = link.target.removesuffix(NOTE_SUFFIX), self.receivers("2create_wanted(QString)")
             if can and name == self._missing and not self.bar.isHidden():
@@ -534,6 +547,11 @@ class EntryPane(Pane):
                 text += " " + tr("Follow the link again to make it.")
             self._say(text, "neutral", (("create", tr("Make this note")),) if can else ())
             self._missing = name if can else ""
+
+    def open_outside(self, url: QUrl) -> None:
+        """Have the desktop open a file that is no note, or an address; say so where no program does."""
+        if not QDesktopServices.openUrl(url):
+            self._say(tr("No program of this computer opens {address}.", address=url.toDisplayString()), "warning")
 
     def _parse(self, buffer: NoteBuffer) -> Entry | LeftOutNote | None:
         project = self._session.project

@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QDialog, QWidget
 
@@ -47,6 +47,7 @@ from lorestudio.ui.state.note_changes import Done, NoteWork, Plan, paths_of, wha
 from lorestudio.ui.state.session import Session
 from lorestudio.ui.widgets import dialogs
 from lorestudio.ui.widgets.picker import Choice, Picker
+from lorestudio.vault.links.targets import NOTE_SUFFIX
 from lorestudio.vault.lint.fixes import Repair
 
 if TYPE_CHECKING:
@@ -531,6 +532,9 @@ class VaultFeature(Feature):
     def jump(self, path: Path | None, line: int, start: int, end: int) -> None:
         """Show a place of a note: the line from 1 (0 for the note as such), and the characters in it."""
         note = self.context.session.note_at(path) if path is not None else None
+        if note is None and path is not None and path.suffix.lower() != NOTE_SUFFIX and path.is_file():
+            self._entry.open_outside(QUrl.fromLocalFile(str(path)))
+            return
         if note is None:
             self.context.say(Notice(tr("This note is not in the vault any more. Search again."), key="notes"))
             return

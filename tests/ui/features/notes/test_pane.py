@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import pytest
 from PySide6.QtCore import QEvent, Qt
-from PySide6.QtGui import QTextCursor
+from PySide6.QtGui import QContextMenuEvent, QDesktopServices, QTextCursor
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QDialog, QPushButton, QWidget
 
@@ -118,6 +118,64 @@ def test_a_link_leads_to_its_note(window, pane, settle, words: str) -> None:
     window.run("entry.follow")
     settle(window)
     assert window.selection.entry == BELL
+
+
+def test_files_and_addresses_are_opened_by_the_desktop_and_no_note_is_offered(
+    window, pane, settle, qtbot, monkeypatch
+) -> None:
+    opened: list[str] = []
+    monkeypatch.setattr(QDesktopServices, "openUrl", lambda url: not opened.append(url.toString()))
+    picture = pane.path.parent / "maps" / "map.png"
+    picture.parent.mkdir()
+    picture.write_bytes(b"")
+    window.run("vault.reload")
+    settle(window)
+    pane._names_in = None  # the picture alone is no change of the notes
+    pane._read_names(window.session.project)
+    settle(window)
+    body, there = pane.editor.body, picture.as_uri()
+    for words, url in (
+        ("![[map.png]]", there),
+        ("[m](maps/map.png)", there),
+        ("See https://example.org/a.", "https://example.org/a"),
+        ("[x](https://example.org/b_(c))", "https://example.org/b_(c)"),
+        ("<mailto:a@example.org>", "mailto:a@example.org"),
+    ):
+        opened.clear()
+        write(pane, f"\n\n{words}")
+        body.moveCursor(QTextCursor.MoveOperation.End)
+        for _ in range(3):
+            body.moveCursor(QTextCursor.MoveOperation.Left)
+        window.run("entry.follow")
+        assert (words, opened) == (words, [url])
+    assert pane.bar.isHidden() or "No note" not in pane.bar.label.text()
+    assert pane.editor._preview(link("map.png")) == "maps/map.png\n\nCtrl+Click opens it."
+    assert pane.editor._exists(link("map.png"))
+    with qtbot.assertNotEmitted(pane.create_wanted):
+        pane.follow(link("lost.png"))
+        pane.follow(link("lost.png"))
+    assert pane.bar.label.text() == pane.editor._preview(link("lost.png")) == "No file is called “lost.png”."
+    monkeypatch.setattr(QDesktopServices, "openUrl", lambda _url: False)
+    pane.follow(link("map.png"))
+    assert pane.bar.label.text().startswith("No program of this computer opens")
+
+
+def test_the_menu_of_the_text_has_what_is_done_there(window, pane, qtbot) -> None:
+    body = pane.editor.body
+    write(pane, "\n\nfar [[Bell]]")
+    for place, follows in ((2, True), (10, False)):
+        body.moveCursor(QTextCursor.MoveOperation.End)
+        for _ in range(place):
+            body.moveCursor(QTextCursor.MoveOperation.Left)
+        point = body.cursorRect().center()
+        event = QContextMenuEvent(QContextMenuEvent.Reason.Keyboard, point, body.mapToGlobal(point))
+        QApplication.sendEvent(body.viewport(), event)
+        menu = QApplication.activePopupWidget()
+        titles = [each.text() for each in menu.actions()]
+        assert titles[follows : follows + 4] == ["Link the selection", "Bold", "Italic", "Make a comment of it"]
+        assert ("Follow the link" in titles) == follows
+        assert any("Paste" in title for title in titles)
+        menu.close()
 
 
 def test_a_link_leads_to_the_heading_that_it_names(window, pane, settle) -> None:

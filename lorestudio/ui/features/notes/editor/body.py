@@ -15,6 +15,8 @@ from typing import Final
 from msgspec import Struct
 from PySide6.QtCore import QEvent, QMimeData, QObject, QPoint, QStringListModel, Qt, Signal
 from PySide6.QtGui import (
+    QAction,
+    QContextMenuEvent,
     QDragMoveEvent,
     QDropEvent,
     QFocusEvent,
@@ -47,15 +49,31 @@ from lorestudio.ui.shell.theme import LETTERS, fixed_font, scaled
 from lorestudio.ui.shell.words import tr
 from lorestudio.ui.widgets.paint import shows_tip
 from lorestudio.ui.widgets.picker import score
-from lorestudio.vault.links.references import Reference, references
+from lorestudio.vault.links.references import Reference, ReferenceKind, references
 from lorestudio.vault.links.targets import NOTE_SUFFIX, LinkTargets, NoteNames, base_name
 
 _OPEN: Final = re.compile(r"\[\[([^\[\]|\n]*)$")
 
 
+_SCHEME: Final = r"\b(?:https?://|obsidian://|mailto:)"
+_ADDRESS: Final = re.compile(
+    rf"\[[^\[\]\n]*\]\(<?(?P<linked>{_SCHEME}(?:[^\s()<>]|\([^\s()<>]*\))+)[^)\n]*\)|(?P<bare>{_SCHEME}[^\s()<>\[\]]+)"
+)
+
+
+def is_address(link: Reference) -> bool:
+    """Whether the link leads out of the vault, to what another program opens by its address."""
+    return _ADDRESS.fullmatch(link.target) is not None
+
+
 def link_at(line: str, place: int) -> Reference | None:
-    """The link that `place`, a number of code units into the line, lies in or touches."""
-    for found in links_in(line):
+    """The link that `place`, a number of code units into the line, lies in or touches; its target can be an address."""
+    addresses = (
+        Reference(ReferenceKind.MARKDOWN, *found.span(), target, *found.span(name))
+        for found in _ADDRESS.finditer(line)
+        if (name := found.lastgroup) and (target := found[name].rstrip(".,;:!?'\""))
+    )
+    for found in (*links_in(line), *addresses):
         if length(line[: found.start]) <= place <= length(line[: found.end]):
             return found
     return None
@@ -99,6 +117,7 @@ class BodyEdit(QPlainTextEdit):
         self._blank = QTextDocument(self)
         self._blank.setDocumentLayout(QPlainTextDocumentLayout(self._blank))
         self.preview: Callable[[Reference], str] = lambda _link: ""
+        self.menu_actions: Sequence[QAction] = ()
         self.setObjectName("Body")  # the stylesheet says its size, which else would be that of the window
         self.setMouseTracking(True)
         self.setTabChangesFocus(True)
@@ -454,6 +473,22 @@ class BodyEdit(QPlainTextEdit):
 
     # ---- Qt ---------------------------------------------------------------------------------------------------------
 
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        """Qt: what the editor does with a place in the text, above what Qt itself does with any text."""
+        under, cursor = self.cursorForPosition(event.pos()), self.textCursor()
+        by_key = event.reason() is QContextMenuEvent.Reason.Keyboard
+        if not by_key and not cursor.selectionStart() <= under.position() <= cursor.selectionEnd():
+            self.setTextCursor(under)
+        menu = self.createStandardContextMenu()
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        first = menu.actions()[0]
+        at_link = self.link_at_caret() is not None
+        offered = [each for each in self.menu_actions if at_link or each.objectName() != "entry.follow"]
+        if self._buffer is not None:
+            menu.insertActions(first, offered)
+            menu.insertSeparator(first)
+        menu.popup(self.mapToGlobal(self.cursorRect().bottomLeft()) if by_key else event.globalPos())
+
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Qt: keep lines at a readable width."""
         super().resizeEvent(event)
@@ -505,8 +540,13 @@ class Name(Struct, frozen=True):
 class TitleBook:
     """Names by what they lead to, as every other part of the studio reads links. Made anew when the vault changes."""
 
-    def __init__(self, index: VaultIndex | None = None, aliases: Mapping[str, Iterable[str]] | None = None) -> None:
-        """`aliases` are further names of notes by their `alias_key`."""
+    def __init__(
+        self,
+        index: VaultIndex | None = None,
+        aliases: Mapping[str, Iterable[str]] | None = None,
+        files: Mapping[str, Iterable[str]] | None = None,
+    ) -> None:
+        """`aliases` are further names of notes by their `alias_key`, `files` what else lies in each vault."""
         self._names: list[Name] = []
         self._folded: list[str] = []
         self._notes: dict[tuple[str, str], Entry | LeftOutNote] = {}
@@ -514,9 +554,11 @@ class TitleBook:
         self._titles: frozenset[str] = frozenset()
         self.tags: tuple[str, ...] = ()
         if index is not None:
-            self._read(index, aliases or {})
+            self._read(index, aliases or {}, files or {})
 
-    def _read(self, index: VaultIndex, aliases: Mapping[str, Iterable[str]]) -> None:
+    def _read(
+        self, index: VaultIndex, aliases: Mapping[str, Iterable[str]], files: Mapping[str, Iterable[str]]
+    ) -> None:
         tags = Counter(tag for entry in index.entries for tag in entry.tags)
         called: dict[str, list[NoteNames]] = {}
         notes: tuple[Entry | LeftOutNote, ...] = (*index.entries, *index.left_out)
@@ -529,7 +571,7 @@ class TitleBook:
             called.setdefault(note.vault, []).append(NoteNames(note.filename, title, others))
             self._names += [Name(title, note), *(Name(alias, note, title) for alias in others)]
         self._folded = [comparable(name.text) for name in self._names]
-        self._links = {vault: LinkTargets(names) for vault, names in called.items()}
+        self._links = {vault: LinkTargets(names, files.get(vault, ())) for vault, names in called.items()}
         several = Counter((name.note.vault, folded) for name, folded in zip(self._names, self._folded, strict=True))
         self._names = [
             self._told_apart(name) if several[name.note.vault, folded] > 1 else name
@@ -546,10 +588,14 @@ class TitleBook:
 
     def find(self, link: Reference, source: tuple[str, str] = ("", "")) -> Entry | LeftOutNote | None:
         """The note that a link in the note `source` (its vault and file) leads to, in its own vault first."""
+        return self._notes.get(self.place(link, source) or ("", ""))
+
+    def place(self, link: Reference, source: tuple[str, str] = ("", "")) -> tuple[str, str] | None:
+        """The vault and the name of the file that a link leads to, which need not be a note; see `find`."""
         for vault in sorted(self._links, key=lambda each: each != source[0]) if link.target else ():
             filename = self._links[vault].find(link, source[1]).filename
             if filename is not None:
-                return self._notes[vault, filename]
+                return vault, filename
         return None
 
     def is_title(self, name: str) -> bool:

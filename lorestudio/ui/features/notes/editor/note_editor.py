@@ -26,7 +26,7 @@ from lorestudio.domain.entry import Entry, LeftOutNote
 from lorestudio.domain.javascript import length
 from lorestudio.domain.texts import comparable, shorten
 from lorestudio.studio.notes.book_entries import is_book_entry
-from lorestudio.ui.features.notes.editor.body import BodyEdit, LinkCompleter, links_in
+from lorestudio.ui.features.notes.editor.body import BodyEdit, LinkCompleter, is_address, links_in
 from lorestudio.ui.features.notes.editor.buffer import NoteBuffer, for_editor
 from lorestudio.ui.features.notes.editor.fields import FieldContext
 from lorestudio.ui.features.notes.editor.form import PropertyForm
@@ -35,6 +35,7 @@ from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import tr
 from lorestudio.ui.widgets.layouts import column, named, split, tool
 from lorestudio.vault.links.references import Reference, ReferenceKind
+from lorestudio.vault.links.targets import is_file_name
 
 SLICE_SECONDS: Final = 0.008
 """So long at most lines are coloured before the window gets its turn."""
@@ -449,13 +450,20 @@ class NoteEditor(QWidget):
             buffer.destroyed.connect(lambda: self._highlighters.pop(key, None))
 
     def _exists(self, link: Reference) -> bool:
-        return not link.target or self.context.book.find(link, self.source) is not None
+        return not link.target or self.context.book.place(link, self.source) is not None
 
     def _preview(self, link: Reference) -> str:
         if not link.target:
             return ""  # a heading of this note
+        if is_address(link):
+            return tr("{address}\n\nCtrl+Click opens it.", address=link.target)
         note = self.context.book.find(link, self.source)
         if note is None:
+            place = self.context.book.place(link, self.source)
+            if place is not None:
+                return tr("{address}\n\nCtrl+Click opens it.", address=place[1])
+            if is_file_name(link.target):
+                return tr("No file is called “{target}”.", target=link.target)
             return tr("No note is called “{target}”. Ctrl+Click asks to make it.", target=link.target)
         if isinstance(note, Entry):
             by_title = self.context.book.is_title(link.deeplore_name or "")

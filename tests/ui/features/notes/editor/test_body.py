@@ -233,7 +233,9 @@ def test_typing_in_a_nasty_note_changes_what_was_typed_only(make_editor) -> None
         ("[[]]", 2, None),
         ("see [the bell](a/The%20bell.md#Its%20rope) x", 6, "a/The bell.md"),
         ("![x](<The bell.md>)", 9, "The bell.md"),
-        ("[x](https://a.example/b.md)", 9, None),
+        ("[x](https://a.example/b.md)", 9, "https://a.example/b.md"),
+        ("see https://a.example/b. x", 9, "https://a.example/b"),
+        ("see javascript:alert(1) x", 9, None),
     ],
 )
 def test_the_link_at_a_place(line: str, at: int, target: str | None) -> None:
