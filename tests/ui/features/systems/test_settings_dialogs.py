@@ -12,7 +12,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QFileDialog, QLabel, QPushButton, QSplitter, QWidget
 
 from lorestudio.exchange.lorebooks.reading import BookRole
-from lorestudio.settings.declaration import Section
+from lorestudio.settings.declaration import Section, declared
 from lorestudio.settings.recap import RecapSettings
 from lorestudio.settings.worldinfo import BOOKS, BY_BOOKS, VAULT, WorldInfoSettings
 from lorestudio.systems.registry import kind_of
@@ -191,8 +191,9 @@ def test_what_is_scanned_is_told_and_handed_over(open_books, qtbot, tmp_path: Pa
     assert not dialog.remove_button.isEnabled()
     labels = {each.text() for each in dialog.findChildren(QLabel) if each.isVisible()}
     assert {"What is scanned", "Whose entries come first", "SillyTavern's folder"} <= labels
-    assert dialog.source.toolTip()
-    assert dialog.worlds.toolTip()
+    helps = {each.name: each.help for each in declared(WorldInfoSettings)}
+    fields = {"source": dialog.source, "character_strategy": dialog.strategy, "worlds": dialog.worlds}
+    assert {name: field.toolTip() for name, field in fields.items()} == {name: helps[name] for name in fields}
     told = {}
     for source in (BY_BOOKS, BOOKS, VAULT):
         dialog.source.setCurrentIndex(dialog.source.findData(source))
