@@ -549,8 +549,13 @@ class EntryPane(Pane):
             self._missing = name if can else ""
 
     def open_outside(self, url: QUrl) -> None:
-        """Have the desktop open a file that is no note, or an address; say so where no program does."""
-        if not QDesktopServices.openUrl(url):
+        """Have the desktop open a picture or the like, or an address; say so where no program does.
+
+        Any other file may be a program: a vault comes from anywhere.
+        """
+        if url.isLocalFile() and not is_file_name(url.path()):
+            self._say(tr("“{file}” may be a program, so it is not opened from here.", file=url.fileName()), "warning")
+        elif not QDesktopServices.openUrl(url):
             self._say(tr("No program of this computer opens {address}.", address=url.toDisplayString()), "warning")
 
     def _parse(self, buffer: NoteBuffer) -> Entry | LeftOutNote | None:

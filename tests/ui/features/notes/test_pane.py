@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from PySide6.QtCore import QEvent, Qt
+from PySide6.QtCore import QEvent, Qt, QUrl
 from PySide6.QtGui import QContextMenuEvent, QDesktopServices, QTextCursor
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QDialog, QPushButton, QWidget
@@ -155,6 +155,10 @@ def test_files_and_addresses_are_opened_by_the_desktop_and_no_note_is_offered(
         pane.follow(link("lost.png"))
         pane.follow(link("lost.png"))
     assert pane.bar.label.text() == pane.editor._preview(link("lost.png")) == "No file is called “lost.png”."
+    opened.clear()
+    picture.with_name("map.png.desktop").write_bytes(b"")
+    pane.open_outside(QUrl.fromLocalFile(str(picture.with_name("map.png.desktop"))))
+    assert (opened, pane.bar.label.text()[:37]) == ([], "“map.png.desktop” may be a program, s")
     monkeypatch.setattr(QDesktopServices, "openUrl", lambda _url: False)
     pane.follow(link("map.png"))
     assert pane.bar.label.text().startswith("No program of this computer opens")
