@@ -128,8 +128,6 @@ def test_files_and_addresses_are_opened_by_the_desktop_and_no_note_is_offered(
     picture = pane.path.parent / "maps" / "map.png"
     picture.parent.mkdir()
     picture.write_bytes(b"")
-    window.run("vault.reload")
-    settle(window)
     pane._names_in = None  # the picture alone is no change of the notes
     pane._read_names(window.session.project)
     settle(window)

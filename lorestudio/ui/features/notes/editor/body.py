@@ -63,7 +63,7 @@ _ADDRESS: Final = re.compile(
 
 def is_address(link: Reference) -> bool:
     """Whether the link leads out of the vault, to what another program opens by its address."""
-    return _ADDRESS.fullmatch(link.target) is not None
+    return re.match(_SCHEME, link.target) is not None
 
 
 def link_at(line: str, place: int) -> Reference | None:
