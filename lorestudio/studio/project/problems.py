@@ -23,6 +23,7 @@ from lorestudio.domain.javascript import Json, is_finite_number, trim
 from lorestudio.domain.json_text import object_in, objects_in
 from lorestudio.domain.lifecycle import CancelToken, heed
 from lorestudio.domain.records import replace
+from lorestudio.domain.state import EntryRule, has_rule
 from lorestudio.exchange.lorebooks.entry import entry_text
 from lorestudio.exchange.lorebooks.reading import NAMED, Lorebook, with_texts
 from lorestudio.settings.files import SettingsError
@@ -88,13 +89,15 @@ def chat_problems(
     careers: Careers,
     unmet: Sequence[tuple[str, int]],
     scope: Scope,
+    blocks: Sequence[EntryRule] = (),
 ) -> tuple[Finding, ...]:
     """The findings D51 to D55 and B01. `careers` are those in the chat, `unmet` searches in vain with their number.
 
+    Of what the person keeps out with `blocks` nobody is told that it does not come in.
     `scope` has the texts for the line numbers, and how the keys of lorebooks are searched.
     """
     texts = scope.texts if scope.books is None else {}
-    found = list(_careers_told(index, careers, texts))
+    found = list(_careers_told([e for e in index.entries if not has_rule(blocks, e)], careers, texts))
     if chat is not None:
         found += _keys_told(index, search, chat, texts, scope.books)
         unmet = (*unmet, *_gaps(chat.metadata))
@@ -147,10 +150,10 @@ def careers_in(traces: Iterable[Trace]) -> Careers:
     return Careers(careers, runs)
 
 
-def _careers_told(index: VaultIndex, careers: Careers, texts: Mapping[NoteKey, str]) -> Iterator[Finding]:
+def _careers_told(entries: Iterable[Entry], careers: Careers, texts: Mapping[NoteKey, str]) -> Iterator[Finding]:
     if not careers.runs:
         return
-    for entry in index.entries:
+    for entry in entries:
         if entry.guide:
             continue
         career = careers.by_note.get((entry.vault, entry.filename))
@@ -379,7 +382,15 @@ class ProblemFinder:
                 found = [finding for finding in found if finding.note != key]
                 found += self._linter.note(scope, key, text)
         careers = careers_in(traces)
-        found += chat_problems(_taking_part(written.index, scope), by.key_search, project.chat, careers, unmet, scope)
+        found += chat_problems(
+            _taking_part(written.index, scope),
+            by.key_search,
+            project.chat,
+            careers,
+            unmet,
+            scope,
+            project.controls.blocks,
+        )
         if written is not project:
             numbers = {(entry.vault, entry.filename): entry.id for entry in project.index.entries}
             found = [replace(finding, entry=numbers.get(finding.note)) for finding in found]

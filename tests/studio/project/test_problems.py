@@ -9,6 +9,7 @@ import pytest
 
 from lorestudio.domain.lifecycle import Cancelled, CancelToken
 from lorestudio.domain.records import replace
+from lorestudio.domain.state import EntryRule
 from lorestudio.exchange.lorebooks.entry import NEW_ENTRY
 from lorestudio.settings.worldinfo import WorldInfoSettings
 from lorestudio.studio.project.problems import ProblemFinder, preview
@@ -282,6 +283,14 @@ def test_what_never_matched_and_what_never_went_in(tmp_path: Path) -> None:
     assert set(stopped) == {"Kept out.md", "Unlucky.md"}
     assert "2 times it was stopped in “requires and excludes”" in stopped["Kept out.md"]
     assert "“keywords” (probability 0)" in stopped["Unlucky.md"]
+
+
+@pytest.mark.parametrize("name", ["Kept out", "Silent"])
+def test_nothing_is_said_of_a_note_that_the_person_blocked(tmp_path: Path, name: str) -> None:
+    notes = {"Kept out": note("keys: [hello]"), "Silent": note("keys: [dragon]")}
+    project = make(tmp_path, notes, QUIET)
+    blocked = replace(project, controls=replace(project.controls, blocks=(EntryRule(name.upper()),)))
+    assert f"{name}.md" not in {each.filename for each in found(blocked) if each.code in {"D51", "D52"}}
 
 
 def test_without_runs_nothing_is_said_of_entries(tmp_path: Path) -> None:
