@@ -218,7 +218,9 @@ def conclusion(found: WhyNot) -> str:
     do, done = ("keep", "kept") if found.keeps_out else ("bring", "brought")
     way = "out" if found.keeps_out else "in"
     if working:
-        return f"{plural(len(working), f'# change {do}s|# changes {do}')} {name} {way}, by {runs} of the engine."
+        told = f"{plural(len(working), f'# change {do}s|# changes {do}')} {name} {way}, by {runs} of the engine."
+        once = sum(answer.holds is Holds.REPLY_ONLY for answer in found.answers)
+        return f"{told} {plural(once, '# more works|# more work')} in this reply alone." if once else told
     if found.answers and not found.complete:
         return f"{plural(len(found.answers), '# change works|# changes work')} in this reply so far."
     if not found.complete:
