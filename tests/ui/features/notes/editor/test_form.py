@@ -234,6 +234,19 @@ def test_what_was_typed_is_not_lost_when_the_field_is_left(make_editor) -> None:
     assert editor.buffer.note.find("keys").value == ["skarn", "half"]
 
 
+@pytest.mark.parametrize("elsewhere", [PLAIN.replace("[skarn]", "{ash: 1}"), ""], ids=["changed", "gone"])
+def test_what_was_typed_goes_into_no_field_that_came_in_its_place(make_editor, elsewhere: str) -> None:
+    editor = make_editor(PLAIN)
+    buffer = editor.buffer
+    write(field(editor, "keys").chips.input, "half")
+    if elsewhere:  # the file was changed, or is gone
+        buffer.take(elsewhere, None)
+    else:
+        editor.show_nothing()
+    drain()
+    assert buffer.text == (elsewhere or PLAIN)
+
+
 def test_escape_leaves_the_field_and_changes_nothing(make_editor) -> None:
     editor = make_editor(PLAIN)
     field(editor, "priority").line.setFocus()
