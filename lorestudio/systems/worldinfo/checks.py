@@ -79,8 +79,8 @@ def _told_apart(listed: Iterable[Listed]) -> Iterator[Listed]:
     seen = Counter[NoteKey]()
     for each in listed:
         seen[each.key] += 1
-        name = f"{each.note.filename} ({seen[each.key]})" if seen[each.key] > 1 else each.note.filename
-        yield replace(each, note=replace(each.note, filename=name))
+        again = f"{each.note.filename} ({seen[each.key]})"
+        yield each if seen[each.key] == 1 else replace(each, note=replace(each.note, filename=again))
 
 
 def _note(each: Listed, settings: WorldInfoSettings, more: Iterable[Hit]) -> CheckedEntry:

@@ -309,17 +309,15 @@ class Holders:
     Half a vault may share a key, so nothing is gone through for each of its notes.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, having: Iterable[tuple[str, Entry]] = ()) -> None:
         self._entries: dict[NoteKey, tuple[Entry, tuple[str, ...]]] = {}
         self._notes: dict[str, int] = {}  # one for each key of a vault: the garbage collector goes through no such dict
-
-    def add(self, entry: Entry, key: str) -> None:
-        """An entry has this key."""
-        note = entry.vault, entry.filename
-        first, keys = self._entries.get(note, (entry, ()))
-        if key not in keys:
-            self._entries[note] = first, (*keys, key)
-            self._notes[key] = self._notes.get(key, 0) + 1
+        for key, entry in having:
+            note = entry.vault, entry.filename
+            first, keys = self._entries.get(note, (entry, ()))
+            if key not in keys:
+                self._entries[note] = first, (*keys, key)
+                self._notes[key] = self._notes.get(key, 0) + 1
 
     def besides(self, note: NoteKey) -> tuple[str, str]:
         """The titles of other notes' entries, quoted, and their key, "" for several; both "" where there are none."""
@@ -373,13 +371,10 @@ class VaultFacts:
 
     @cached_property
     def sharers(self) -> Mapping[str, Holders]:
-        """For each key in lower case the entries that have it, guides left out."""
-        found: dict[str, Holders] = {}
-        for entry in self.index.entries:
-            if not entry.guide:
-                for key in usable_keys(entry):
-                    found.setdefault(key.lower(), Holders()).add(entry, key)
-        return found
+        """For each key in lower case that several have the entries that have it, guides left out."""
+        entries = (entry for entry in self.index.entries if not entry.guide)
+        having = grouped((key.lower(), (key, entry)) for entry in entries for key in usable_keys(entry))
+        return {key: Holders(each) for key, each in having.items() if len(each) > 1}
 
     @cached_property
     def longer(self) -> Mapping[KeyForm, Holders]:
@@ -390,13 +385,11 @@ class VaultFacts:
                 rules = self.rules.keys_of(entry)
                 for key in rules.plain(entry.keys):
                     holders.setdefault(key_form(key, rules), []).append((key, entry))
-        found: dict[KeyForm, Holders] = {}
-        for short, forms in contained(holders).items():
-            if not is_short(short.text):
-                found[short] = Holders()
-                for key, entry in chain.from_iterable(holders[form] for form in forms):
-                    found[short].add(entry, key)
-        return found
+        return {
+            short: Holders(chain.from_iterable(holders[form] for form in forms))
+            for short, forms in contained(holders).items()
+            if not is_short(short.text)
+        }
 
     @cached_property
     def _likeness(self) -> Titles:
