@@ -95,11 +95,9 @@ def head(text: str, units: int) -> str:
 
 def truthy(value: object) -> bool:
     """JavaScript truthiness: empty lists and objects are true, NaN is false."""
-    if isinstance(value, list | tuple | dict):
-        return True
-    if isinstance(value, float) and math.isnan(value):
-        return False
-    return bool(value)
+    if not value:
+        return isinstance(value, list | tuple | dict)
+    return not (isinstance(value, float) and math.isnan(value))
 
 
 def number(value: float) -> int | float:

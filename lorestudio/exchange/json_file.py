@@ -144,19 +144,20 @@ def same_value(one: Json, other: Json) -> bool:
     pairs = [(one, other)]
     while pairs:  # no recursion: a chat may be nested as deep as it can be read
         one, other = pairs.pop()
-        if isinstance(one, Mapping):
+        if isinstance(one, bool) or isinstance(other, bool):
+            if one is not other:
+                return False
+        elif one is None or isinstance(one, str | int | float):  # most are: whether they are objects takes longer
+            if one != other:
+                return False
+        elif isinstance(one, Mapping):
             if not isinstance(other, Mapping) or one.keys() != other.keys():
                 return False
             pairs += [(value, other[key]) for key, value in one.items()]
-        elif isinstance(one, list | tuple):
-            if not isinstance(other, list | tuple) or len(one) != len(other):
-                return False
-            pairs += zip(one, other, strict=True)
-        elif isinstance(one, bool) or isinstance(other, bool):
-            if one is not other:
-                return False
-        elif one != other:
+        elif not isinstance(other, list | tuple) or len(one) != len(other):
             return False
+        else:
+            pairs += zip(one, other, strict=True)
     return True
 
 

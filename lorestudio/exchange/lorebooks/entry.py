@@ -360,11 +360,11 @@ def _shown(raw: Mapping[str, Json]) -> dict[str, Json]:
     wanted: dict[str, Json] = {}
     for name in dict.fromkeys((*ALWAYS, *NEW_ENTRY, *raw)):
         value = raw.get(name)
-        if name in _NOT_SHOWN:
-            continue
-        said = name in raw and not same_value(value, NEW_ENTRY.get(name))
-        missed = name in _MISSED and name not in raw and (name != "selective" or raw.get("keysecondary"))
-        if (said or missed or (name in ALWAYS and name in raw)) and not isinstance(value, Mapping):
+        if name in raw:
+            told = name not in _NOT_SHOWN and (name in ALWAYS or not same_value(value, NEW_ENTRY.get(name)))
+        else:
+            told = name in _MISSED and (name != "selective" or bool(raw.get("keysecondary")))
+        if told and not isinstance(value, Mapping):
             wanted[name] = value
     own = raw.get(_FILTER)
     if isinstance(own, Mapping):

@@ -85,7 +85,7 @@ class BookNotes:
                 name = f"{NAMED}{entry.name}"
                 known = self._spelled.get(id(raw)) or (raw, index_note(name, entry_text(raw), linked=False))
                 spelled[id(raw)] = known  # with the entry itself, so that no other one takes its id
-                text = unsaved.get(place / name)
+                text = unsaved.get(place / name) if unsaved else None
                 note = index_note(name, text, linked=False) if text else known[1]
                 names = NoteNames(name, entry.comment or ", ".join(entry.keys) or name)
                 notes.append(replace(note, names=names, keys=entry.keys))
