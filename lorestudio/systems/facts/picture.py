@@ -17,7 +17,7 @@ from lorestudio.domain.javascript import Json
 from lorestudio.domain.records import replace
 from lorestudio.systems.facts.records import ExtractionRun, FactAction, FactDecision, Memory, Profile, Thread
 from lorestudio.systems.facts.similarity import comparable
-from lorestudio.systems.facts.threads import Passage, chat_name, owner_of
+from lorestudio.systems.facts.threads import Passage, chat_name, moved_origin, owner_of
 
 if TYPE_CHECKING:
     from lorestudio.systems.facts.session import FactsSession
@@ -115,8 +115,12 @@ def facts_picture(session: FactsSession, chat: Chat | None, path: Path | None, *
     """What there is now. Without a chat all memories are listed. Raises InputError."""
     name = chat_name(chat, path) if chat is not None else ""
     owner = owner_of(session.settings, chat, path) if chat is not None else ""
-    whole = session.store.bare_memories()
-    problems = session.store.problems()
+    moved = session.moved(chat, path) if chat is not None else {}
+    whole = [
+        (replace(memory, origin=moved_origin(memory.origin, moved)), has_vector)
+        for memory, has_vector in session.store.bare_memories()
+    ]
+    problems = {moved.get(thread, thread): problem for thread, problem in session.store.problems().items()}
     rows = tuple(
         memory_row(memory, has_vector=has_vector, model=session.vector_model, chat=name)
         for memory, has_vector in whole
@@ -126,7 +130,8 @@ def facts_picture(session: FactsSession, chat: Chat | None, path: Path | None, *
     passages: tuple[PassageRow, ...] = ()
     if chat is not None:
         waiting = session.waiting(chat, path)
-        passages = passage_rows(session.threads(name), waiting, problems, [row for row, _ in whole], name)
+        threads = [replace(thread, id=moved.get(thread.id, thread.id)) for thread in session.threads(name)]
+        passages = passage_rows(threads, waiting, problems, [row for row, _ in whole], name)
     return FactsPicture(
         rows,
         everything or not owner,

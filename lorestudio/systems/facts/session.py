@@ -49,6 +49,7 @@ from lorestudio.systems.facts.threads import (
     Passage,
     Timeouts,
     chat_name,
+    moved_threads,
     owner_of,
     should_close,
     should_cool,
@@ -255,10 +256,12 @@ class FactsSession(Closing):
         """
         times = timeouts_of(self.settings)
         silence = times.cooling + times.dormant
-        threads = [] if again and not only else self.store.all_threads()
+        name = chat_name(chat, path)
+        threads = [] if again and not only else self.threads(name)
+        moved = self.moved(chat, path)
+        threads = [replace(thread, id=moved.get(thread.id, thread.id)) for thread in threads]
         if again:
             threads = [replace(thread, state=ThreadState.ACTIVE) for thread in threads]
-        name = chat_name(chat, path)
         found = waiting_passages(
             chat, name, threads, self.settings.passage, silence, hidden=self.settings.include_hidden
         )
@@ -282,6 +285,7 @@ class FactsSession(Closing):
         (a refused key). One whose facts another window or command has kept since
         this began is reported and left.
         """
+        self.store.rename_threads(self.moved(chat, path))
         known = {thread.id: thread for thread in self.store.all_threads()}
         options = options_of(self.settings, self._embedder.model_id)
         memory = Conversations(self.store, self._model(), options, timeouts_of(self.settings), self._clock, self.label)
@@ -297,6 +301,11 @@ class FactsSession(Closing):
         if on_progress is not None:
             on_progress(len(drawn), len(passages), drawn[-1] if drawn else None)
         return tuple(drawn)
+
+    def moved(self, chat: Chat, path: Path | None) -> dict[str, str]:
+        """The ids of threads of a chat whose messages stand elsewhere now, by those that they are kept under."""
+        name = chat_name(chat, path)
+        return moved_threads(chat, name, self.threads(name), hidden=self.settings.include_hidden)
 
     @property
     def label(self) -> str:

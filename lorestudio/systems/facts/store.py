@@ -366,6 +366,28 @@ class FactStore(Closing):
         with self._data.transaction(counts=False):
             self._data.write(KEEP_THREAD, *structs.astuple(thread))
 
+    def rename_threads(self, names: Mapping[str, str]) -> None:
+        """Give threads of chat files other ids, all or none, and their memories the numbers of messages in those.
+
+        Memories of a thread whose new id has no numbers tell none any more.
+        """
+        if not names:
+            return
+        parked = {before: f"{after} moves" for before, after in names.items()}  # another may still have that id
+        with self._data.transaction():
+            for before, after in (*parked.items(), *zip(parked.values(), names.values(), strict=True)):
+                for each in ("threads SET id = ? WHERE id", "runs SET thread_id = ? WHERE thread_id",
+                             "memories SET thread_id = ? WHERE thread_id"):  # fmt: skip
+                    self._data.write(f"UPDATE {each} = ?", after, before)
+            for before, after in names.items():
+                numbers = after.rpartition("#")[2].split("-")
+                first, last = (-1 - int(part) if part.isdigit() else None for part in (*numbers, "", "")[:2])
+                self._data.write(
+                    "UPDATE memories SET first = ?, last = ? WHERE chat || '#' || first || '-' || last = ?",
+                    first if last is not None else None, last, before,
+                )  # fmt: skip
+            self._data.write("UPDATE memories SET first = -1 - first, last = -1 - last WHERE first < 0")
+
     def get_thread(self, thread: str) -> Thread | None:
         """A thread by its id."""
         return next(iter(self._threads("WHERE id = ?", thread)), None)

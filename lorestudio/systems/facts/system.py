@@ -29,7 +29,7 @@ from lorestudio.systems.facts.records import Memory, MemoryMatch, Profile
 from lorestudio.systems.facts.retrieval import MemoryLayout, MemorySearch, RetrievedMemories, chosen, context_pieces
 from lorestudio.systems.facts.session import FactsSession
 from lorestudio.systems.facts.similarity import VectorTable, comparable
-from lorestudio.systems.facts.threads import chat_name, message_times, owner_of
+from lorestudio.systems.facts.threads import chat_name, message_times, moved_origin, owner_of
 from lorestudio.systems.facts.words import VOCABULARY
 from lorestudio.systems.ledger import Ledger
 from lorestudio.systems.runner import Run, RunStep
@@ -113,7 +113,9 @@ class FactsSystem(VectorSystem):
                 return cls(settings)
             owner = owner_of(settings, scene.chat, scene.chat_path)
             name = chat_name(scene.chat, scene.chat_path)
-            known = KnownMemories.of(name, session.memories(owner), session.profile(owner), session.embedder.model_id)
+            moved = session.moved(scene.chat, scene.chat_path)
+            memories = [replace(each, origin=moved_origin(each.origin, moved)) for each in session.memories(owner)]
+            known = KnownMemories.of(name, memories, session.profile(owner), session.embedder.model_id)
             return cls(settings, known, KnownVectors(session.embedder), layout, search)
 
     @property

@@ -6,6 +6,7 @@ is kept is only read again where its messages have changed.
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from operator import itemgetter
 from pathlib import Path
@@ -158,20 +159,12 @@ def waiting_passages(
     `size` is in messages; a silence of `silence_ms` ends a passage. A text that messages before it have moved is kept
     as it was.
     """
-    lines = {
-        index: _line(message, index) for index, message in enumerate(chat.messages) if _spoken(message, hidden=hidden)
-    }
-    kept = sorted(_kept(name, threads), key=itemgetter(1))
-    found = _found_again(kept, lines)
+    lines, placed = _placed(chat, name, threads, hidden=hidden)
     waiting: list[Passage] = []
-    done = {place for places in found.values() for place in places}
-    moves = [found[thread.id][0] - first if thread.id in found else 0 for thread, first, _ in kept]
-    for (thread, first, last), moved in zip(kept, (*moves[1:], 0), strict=False):  # a changed text ends before the next
-        own = (index for index in range(first, last + moved + 1) if index in lines and index not in done)
-        places = found.get(thread.id) or [*own]
+    done = {place for _, _, _, places in placed for place in places}
+    for thread, first, last, places in placed:
         if not places:
             continue
-        done.update(places)
         passage, over = _passage(chat, name, places, first, last), thread.state not in _UNDER_WAY
         edited = passage.digest != thread.digest
         if edited or not over:
@@ -179,6 +172,46 @@ def waiting_passages(
     left = [index for index in lines if index not in done]
     waiting += [_passage(chat, name, places, places[0], places[-1]) for places in _parted(chat, left, size, silence_ms)]
     return tuple(sorted(waiting, key=lambda passage: passage.first))
+
+
+def moved_threads(chat: Chat, name: str, threads: Sequence[Thread], *, hidden: bool = True) -> dict[str, str]:
+    """The ids that threads of a chat have by where their texts stand now, by those that they are kept under.
+
+    One whose messages are gone gives its id up where another comes there.
+    """
+    placed = _placed(chat, name, threads, hidden=hidden)[1]
+    now = {thread.id: f"{name}#{places[0]}-{places[-1]}" for thread, _, _, places in placed if places}
+    gone = {thread.id for thread, _, _, places in placed if not places} & set(now.values())
+    moved = {before: after for before, after in now.items() if before != after}
+    return moved | {before: f"{before} until {uuid.uuid4().hex[:12]}" for before in gone}
+
+
+def moved_origin(origin: MemoryOrigin, moved: Mapping[str, str]) -> MemoryOrigin:
+    """Where the messages of an origin stand now, by `moved_threads`."""
+    numbers = moved.get(f"{origin.chat}#{origin.first}-{origin.last}", "").rpartition("#")[2].split("-")
+    if len(numbers) != 2 or not all(part.isdigit() for part in numbers):
+        return origin
+    return replace(origin, first=int(numbers[0]), last=int(numbers[1]))
+
+
+def _placed(
+    chat: Chat, name: str, threads: Sequence[Thread], *, hidden: bool
+) -> tuple[dict[int, Line], list[tuple[Thread, int, int, list[int]]]]:
+    """What is spoken, and the threads of a chat with the numbers they are kept under and where their messages are."""
+    lines = {
+        index: _line(message, index) for index, message in enumerate(chat.messages) if _spoken(message, hidden=hidden)
+    }
+    kept = sorted(_kept(name, threads), key=itemgetter(1))
+    found = _found_again(kept, lines)
+    placed: list[tuple[Thread, int, int, list[int]]] = []
+    done = {place for places in found.values() for place in places}
+    moves = [found[thread.id][0] - first if thread.id in found else 0 for thread, first, _ in kept]
+    for (thread, first, last), moved in zip(kept, (*moves[1:], 0), strict=False):  # a changed text ends before the next
+        own = (index for index in range(first, last + moved + 1) if index in lines and index not in done)
+        places = found.get(thread.id) or [*own]
+        done.update(places)
+        placed.append((thread, first, last, places))
+    return lines, placed
 
 
 _UNDER_WAY: Final = (ThreadState.ACTIVE, ThreadState.COOLING)

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from lorestudio.domain.chat import Chat, Message
+from lorestudio.domain.entry import VaultIndex
 from lorestudio.domain.records import replace
 from lorestudio.exchange.chats.loading import load_chat
 from lorestudio.exchange.problems import InputError
@@ -16,8 +17,11 @@ from lorestudio.llm.embedding import HashEmbedder
 from lorestudio.llm.errors import ErrorKind, LlmError
 from lorestudio.llm.messages import ChatReply
 from lorestudio.settings.facts import FactsSettings
+from lorestudio.systems.base import Scene
+from lorestudio.systems.facts.picture import facts_picture
 from lorestudio.systems.facts.records import ThreadState
 from lorestudio.systems.facts.session import MOST_ATTEMPTS, FactsSession
+from lorestudio.systems.facts.system import FactsSystem
 from lorestudio.systems.facts.threads import chat_name, owner_of
 
 
@@ -121,8 +125,35 @@ def test_what_messages_before_it_have_moved_is_not_read_again():
             assert not any(
                 "north road" in line.content or "rope" in line.content for each in waiting for line in each.lines
             )
+            shown = facts_picture(made, chat, None, everything=True).rows
             asyncio.run(made.extract(chat, None, waiting))
             assert made.waiting(chat, None) == ()
+            for memory in (*(row.memory for row in shown), *made.memories()):
+                told = [each.text for each in chat.messages[memory.origin.first : memory.origin.last + 1]]
+                assert any(memory.content in text for text in told) or memory.content == "I carry the lantern"
+
+
+def test_passages_that_others_have_moved_keep_their_own_names(tmp_path):
+    path = tmp_path / "m.sqlite"
+    before = (said("Who?", 1), said("I bring rope.", 1, is_user=True))
+    longer = replace(CHAT, messages=(*before, *before, *CHAT.messages))
+    with session(Answers(), path, passage=2) as made:
+        extracted(made)
+        first = facts_picture(made, longer, None, everything=True)
+        assert [(row.first, row.waiting, row.memories) for row in first.passages] == [
+            (0, True, 0), (2, True, 0), (4, False, 1), (6, False, 1), (7, False, 1),
+        ]  # fmt: skip
+        later = FactsSystem.of(FactsSettings(store=str(path)), Scene(VaultIndex(()), chat=longer)).known.memories
+        assert [each.origin.first for each in later] == [4, 6, 7]
+        asyncio.run(made.extract(longer, None, made.waiting(longer, None)))
+        assert made.waiting(longer, None) == ()
+        assert [each.origin.first for each in made.memories()] == [4, 6, 7, 0, 2]
+        assert {made.store.get_thread(each.thread_id).digest for each in made.memories()} == {
+            each.digest for each in made.threads()
+        }
+        asyncio.run(made.extract(CHAT, None, made.waiting(CHAT, None)))
+        assert [each.origin.first for each in made.memories()][:3] == [0, 2, 3]
+        assert made.waiting(CHAT, None) == ()
 
 
 def test_a_passage_that_fails_waits_and_the_others_are_kept(tmp_path):
@@ -284,6 +315,7 @@ from pathlib import Path
 from lorestudio.exchange.chats.loading import load_chat
 from lorestudio.llm.embedding import HashEmbedder
 from lorestudio.settings.facts import FactsSettings
+from lorestudio.systems.base import Scene
 from lorestudio.systems.facts.session import MOST_ATTEMPTS, FactsSession
 
 class Deadly(HashEmbedder):
