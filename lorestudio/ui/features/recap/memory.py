@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final, cast
 
 from PySide6.QtCore import QObject, QSettings, Signal
 
+from lorestudio.domain.records import replace
 from lorestudio.domain.resources import resource
 from lorestudio.exchange.chats.document import ChatDocument, ChatFormat
 from lorestudio.settings.files import SettingsError
@@ -349,6 +350,8 @@ class ChatRecaps(QObject):
         from lorestudio.systems.recap.chat_file import alters_runs, with_recaps
 
         self.picture = made
+        if self.open is not None:
+            self.queue = replace(self.queue, state=self.open.queue)  # it follows messages that move
         document = made.file.document
         if document is not self._file_document:
             self._file_document = document

@@ -265,6 +265,18 @@ def test_what_is_being_written_goes_with_its_message(opened: MainWindow, qtbot: 
 
 
 @pytest.mark.long
+def test_the_queue_that_is_shown_follows_messages_that_were_deleted(opened: MainWindow, qtbot: QtBot) -> None:
+    recaps, project = opened.features.recap.recaps, opened.session.project
+    recaps.edit(lambda _edits: recaps.open.enqueue_recap(4))
+    settle(opened, qtbot)
+    recaps.edit(lambda _edits: recaps.open.worker.pause())
+    settle(opened, qtbot)
+    opened.features.chat.change("delete", editing.delete(project.chat, 1))
+    run(opened, "chat.save", qtbot)
+    assert [row.words for row in opened.features.recap.pane.queue.model.rows] == ["Recap of a message, #3"]
+
+
+@pytest.mark.long
 def test_what_is_written_and_not_kept_is_asked_about_before_the_chat_is_left(opened: MainWindow, qtbot: QtBot) -> None:
     page = opened.features.recap.pane.messages
     page.view.choose(2)
