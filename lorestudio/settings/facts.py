@@ -38,7 +38,8 @@ class FactsSettings(Section):
 
     owner: str = drawing(
         OWN_CHAT, "Whose memories", "Whether memories belong to one chat, or to all chats with the same character.",
-        choices={OWN_CHAT: "To this chat.", OWN_CHARACTER: "To the character."}, affects=("memories",),
+        choices={OWN_CHAT: "To this chat.", OWN_CHARACTER: "To the character; in a group to who spoke first."},
+        affects=("memories",),
     )  # fmt: skip
     passage: int = drawing(
         40, "Messages at a time", "A longer stretch of chat is read in pieces of this many messages.",
