@@ -309,8 +309,8 @@ def foreign_notice(store: RunningRecaps, chat_id: str) -> str:
     """What is said of running recaps of another chat."""
     owner = f"“{store.chat_id}”" if store.chat_id is not None else "an unnamed chat"
     return (
-        f"The running recap in this file belongs to {owner}, and the open chat is “{chat_id}”. It is not used here; "
-        "make a new one, open the chat that it belongs to, or, where this is that chat under another name, use it here."
+        f"The running recap in this file belongs to {owner}, and the open chat is “{chat_id}”. It is not used here. "
+        "Use it where this is the same chat under another name; otherwise make a new one."
     )
 
 
