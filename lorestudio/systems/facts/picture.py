@@ -92,6 +92,8 @@ class FactsPicture(Struct, frozen=True):
     def altered(self, changed: Sequence[Memory] = (), gone: Collection[str] = ()) -> FactsPicture:
         """The picture with these memories as they are now, new ones at the end, and without those that are gone."""
         model, chat = self.vector_model, self.chat
+        stood = {row.id: row.memory.origin for row in self.rows}
+        changed = [replace(each, origin=stood.get(each.id, each.origin)) for each in changed]
         now = {
             each.id: memory_row(each, has_vector=each.embedding is not None, model=model, chat=chat)
             for each in changed

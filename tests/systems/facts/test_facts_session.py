@@ -143,6 +143,9 @@ def test_passages_that_others_have_moved_keep_their_own_names(tmp_path):
         assert [(row.first, row.waiting, row.memories) for row in first.passages] == [
             (0, True, 0), (2, True, 0), (4, False, 1), (6, False, 1), (7, False, 1),
         ]  # fmt: skip
+        pinned = [replace(each, pinned=True) for each in made.memories()]
+        assert first.altered(pinned).passages == first.passages
+        assert [row.memory.origin.first for row in first.altered(pinned).rows] == [4, 6, 7]
         later = FactsSystem.of(FactsSettings(store=str(path)), Scene(VaultIndex(()), chat=longer)).known.memories
         assert [each.origin.first for each in later] == [4, 6, 7]
         asyncio.run(made.extract(longer, None, made.waiting(longer, None)))
