@@ -16,6 +16,7 @@ from PySide6.QtWidgets import QDialogButtonBox, QFrame, QGridLayout, QPushButton
 
 from lorestudio.studio.notes.changes.snapshots import NoteSnapshot, Snapshots
 from lorestudio.studio.notes.recovery import Recovery, Unsaved
+from lorestudio.trace.wording import time_words
 from lorestudio.ui.features.notes.editor.buffer import NoteBuffer
 from lorestudio.ui.features.notes.store import NoteStore, look
 from lorestudio.ui.features.vault.table import when_words
@@ -68,7 +69,7 @@ class HistoryDialog(Dialog):
         self.list.clear()
         for version in versions:
             size = tr("{size} kB", size=f"{version.size / 1024:.1f}")
-            when = when_words(version.time.timestamp())
+            when = time_words(version.time.timestamp() * 1000)  # several saves may lie within a minute
             self.list.addItem(f"{when}\n{version.reason or tr('kept')} · {size}")
         kept = tr("{versions} kept", versions=count(len(versions), "version is", "versions are"))
         if gone is not None:

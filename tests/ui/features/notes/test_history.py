@@ -103,7 +103,7 @@ def test_versions_are_listed_with_their_time_reason_and_size(safety, parent, set
     assert dialog.message.text() == "Reading the history…"
     assert not dialog.take.isEnabled()
     settle()
-    times = [when_words(NOON.replace(hour=hour).timestamp()) for hour in (12, 11)]
+    times = [f"{when_words(NOON.replace(hour=hour).timestamp())}:00" for hour in (12, 11)]  # two in one minute differ
     assert [dialog.list.item(row).text() for row in range(2)] == [
         f"{times[0]}\nkept · 1.0 kB", f"{times[1]}\nbefore saving · 2.0 kB",
     ]  # fmt: skip
