@@ -11,8 +11,8 @@ import typer
 
 from lorestudio.cli.answering import connections
 from lorestudio.cli.command import command, command_group
-from lorestudio.cli.options import JsonOption
-from lorestudio.cli.output import FAILED, echo, picked, print_json, say, say_all, waited
+from lorestudio.cli.options import DoItOption, JsonOption
+from lorestudio.cli.output import FAILED, ask_first, echo, picked, print_json, say, say_all, waited
 from lorestudio.cli.screen import Screen, filled, fold, listing
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.sections import naming_profile
@@ -172,10 +172,11 @@ def _found(known: Connections, name: str) -> tuple[ProfileFile, Profile]:
 
 
 @command(profiles)
-def remove(name: Name) -> None:
-    """Remove a profile and its key."""
+def remove(name: Name, yes: DoItOption = False) -> None:
+    """Remove a profile and its key, after asking you."""
     known = connections()
     file, profile = _found(known, name)
+    ask_first(f"Remove the profile “{name}” and its key?", yes=yes)
     _save(known, file, [other for other in file.profiles if other.name != name])
     echo(f"The profile “{name}” is removed.")
     kept = SystemSettingsFiles(own_folders()["Settings folder"] / "systems").read().values

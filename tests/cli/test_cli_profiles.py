@@ -89,6 +89,8 @@ def test_add_list_remove(lorestudio: Run, monkeypatch: pytest.MonkeyPatch) -> No
     added = lorestudio("profiles", "add", "Local", "--url", URL, "--model", "small")
     assert added.exit_code == 0
     assert added.stdout == f"The profile “Local” is kept in {default_profiles_path()}; it uses no key.\n"
+    assert lorestudio("profiles", "remove", "Local").stderr.endswith("Give --yes to agree.\n")
+    assert typing("n\n", "profiles", "remove", "Local").exit_code == 130
     variable = ("--key-variable", "CLOUD_KEY")
     assert lorestudio("profiles", "add", "A", "--url", "https://a.test", "--api", "anthropic", *variable).exit_code == 0
     assert listed(lorestudio) == [
@@ -96,7 +98,7 @@ def test_add_list_remove(lorestudio: Run, monkeypatch: pytest.MonkeyPatch) -> No
         ["A", "anthropic", "https://a.test", "CLOUD_KEY", "(set)"],
     ]
     assert KEY not in written()
-    assert lorestudio("profiles", "remove", "Local").stdout == "The profile “Local” is removed.\n"
+    assert lorestudio("profiles", "remove", "Local", "--yes").stdout == "The profile “Local” is removed.\n"
     assert [row[0] for row in listed(lorestudio)] == ["A"]
 
 
@@ -107,7 +109,7 @@ def test_removing_a_profile_says_which_settings_name_it(lorestudio: Run) -> None
     folder.mkdir()
     for system, named in (("hybrid", "Local"), ("facts", "Other"), ("world-info", "Local")):
         (folder / f"{system}.json").write_text(json.dumps({"embedder": named}))
-    told = lorestudio("profiles", "remove", "Local").stderr.splitlines()
+    told = lorestudio("profiles", "remove", "Local", "--yes").stderr.splitlines()
     assert sorted(told) == [
         f"lorestudio: “Who makes the vectors” in the settings of {system} still names it. Choose another there."
         for system in ("Hybrid retrieval", "World Info")
@@ -124,18 +126,18 @@ def test_removing_a_profile_says_who_chose_it_in_the_window(lorestudio: Run) -> 
     path = default_profiles_path().with_name("window.ini")
     path.write_text(f"[chat]\nx=a|b|c|b\n\n[runs]\n{chosen}\n\n[z]\ny=a|b|c|b\n", encoding="utf-8")
     told = "lorestudio: 2 chats chose it in the window for the answers. Choose another there.\n"
-    assert lorestudio("profiles", "remove", name).stderr == told
-    assert lorestudio("profiles", "remove", "b").stderr == ""
+    assert lorestudio("profiles", "remove", name, "--yes").stderr == told
+    assert lorestudio("profiles", "remove", "b", "--yes").stderr == ""
     lorestudio("profiles", "add", name, "--url", URL)
     path.write_text('[a]\nwriter=b\n[chat]\nvoice=you\nwriter="A|\\"b\\""\n', encoding="utf-8")
     told = "lorestudio: it wrote the replies in the window. Choose at “Reply” there who writes them.\n"
-    assert lorestudio("profiles", "remove", name).stderr == told
+    assert lorestudio("profiles", "remove", name, "--yes").stderr == told
 
 
 def test_a_profile_goes_even_where_the_window_s_file_cannot_be_read(lorestudio: Run) -> None:
     lorestudio("profiles", "add", "Local", "--url", URL)
     default_profiles_path().with_name("window.ini").mkdir()
-    removed = lorestudio("profiles", "remove", "Local")
+    removed = lorestudio("profiles", "remove", "Local", "--yes")
     assert removed.exit_code == 0
     assert "who chose it in the window could not be read" in removed.stderr
 
@@ -199,7 +201,7 @@ def test_a_key_goes_into_the_keyring_and_nowhere_else(lorestudio: Run, memory: M
     assert memory.kept == {("lorestudio", "Cloud"): KEY}
     assert KEY not in result.output + written() + lorestudio("profiles", "list").output
     assert "in the keyring" in lorestudio("profiles", "list").stdout
-    assert lorestudio("profiles", "remove", "Cloud").exit_code == 0
+    assert lorestudio("profiles", "remove", "Cloud", "--yes").exit_code == 0
     assert memory.kept == {}
 
 
@@ -253,7 +255,7 @@ def test_a_profile_goes_even_where_its_key_cannot(
 ) -> None:
     typing(f"{KEY}\n", "profiles", "add", "Cloud", "--url", URL, "--ask-key")
     monkeypatch.setattr(keyring, "get_keyring", Locked)
-    result = lorestudio("profiles", "remove", "Cloud")
+    result = lorestudio("profiles", "remove", "Cloud", "--yes")
     assert (result.exit_code, result.stdout) == (1, "The profile “Cloud” is removed.\n")
     assert "its key may still be in the keyring. The keyring is locked." in result.stderr
 
@@ -304,7 +306,7 @@ def test_entries_that_cannot_be_read_stay_and_are_told(lorestudio: Run) -> None:
     document["profiles"].append({"name": "Odd", "url": "nowhere"})
     path.write_text(json.dumps(document))
     assert "profile 2: " in lorestudio("profiles", "list").stderr
-    assert lorestudio("profiles", "remove", "Local").exit_code == 0
+    assert lorestudio("profiles", "remove", "Local", "--yes").exit_code == 0
     assert json.loads(written())["profiles"] == [{"name": "Odd", "url": "nowhere"}]
 
 

@@ -59,7 +59,7 @@ def test_a_reply_that_is_no_json_is_told_with_the_way_to_ask_again(lorestudio, t
     assert "without facts" in lorestudio("facts", "threads", told).stdout
     fact = completion('{"memories": [{"content": "The road is closed.", "source": "confirmed"}]}')
     with provider(reply(fact)) as server:  # what was recorded is the answer that is of no use
-        lorestudio("profiles", "remove", "Local")
+        lorestudio("profiles", "remove", "Local", "--yes")
         lorestudio("profiles", "add", "Local", "--url", f"http://127.0.0.1:{server.port}/v1", "--model", "m")
         options = ("facts", "extract", told, "--answers", "Local", "--yes", "--passage")
         assert "no passage 4-7" in lorestudio(*options, "4-7").stderr
