@@ -102,11 +102,12 @@ class ImportedEntry(Struct, frozen=True):
 
 
 class ImportPlan(Struct, frozen=True):
-    """The changes, and what becomes of every entry."""
+    """The changes, and what becomes of every entry. `left` says which files could not be taken."""
 
     planned: Planned
     entries: tuple[ImportedEntry, ...]
     reports: tuple[LoreReport, ...]
+    left: tuple[str, ...] = ()
 
     @property
     def notes(self) -> frozenset[str]:
@@ -114,16 +115,34 @@ class ImportPlan(Struct, frozen=True):
         return frozenset(one.filename for one in self.entries if one.filename)
 
 
-def read_books(paths: Sequence[Path], *, heads: bool = False, split: int = 0) -> tuple[BookFileRead, ...]:
-    """The lore in the files. Waits for the disk. Raises InputError.
+def read_books(
+    paths: Sequence[Path],
+    *,
+    heads: bool = False,
+    split: int = 0,
+    links: Sequence[BookLink] = (),
+    left: list[InputError | VaultError] | None = None,
+) -> tuple[BookFileRead, ...]:
+    """The lore in the files. Waits for the disk. Raises InputError, also for a book of `links`.
 
-    `heads` and `split` as in `parse_lore`.
+    `heads` and `split` as in `parse_lore`. Of several files those that cannot be taken go to `left`, where it is given,
+    and stop no other.
     """
     read = []
     for path in map(real_path, paths):
-        data = b"" if path.is_dir() or path.suffix.lower() == NOTE_SUFFIX else read_file(path)
-        lore = parse_lore(data, path, heads=heads, split=split) if data else read_lore(path, split=split)
-        read.append(BookFileRead(path, data if lore.form != NOTES or not split else b"", lore, heads))
+        try:
+            data = b"" if path.is_dir() or path.suffix.lower() == NOTE_SUFFIX else read_file(path)
+            lore = parse_lore(data, path, heads=heads, split=split) if data else read_lore(path, split=split)
+            book = BookFileRead(path, data if lore.form != NOTES or not split else b"", lore, heads)
+            check_unlinked(book, links)
+        except (InputError, VaultError) as error:
+            if left is None:
+                raise
+            left.append(error)
+        else:
+            read.append(book)
+    if left and not read:
+        raise left[0]
     return tuple(read)
 
 

@@ -19,9 +19,11 @@ from PySide6.QtWidgets import QCheckBox, QFormLayout, QLineEdit, QWidget
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.json_text import spell
 from lorestudio.domain.lifecycle import Cancelled, CancelToken
+from lorestudio.domain.records import replace
 from lorestudio.domain.texts import shorten
 from lorestudio.exchange.lorebooks.crossing import EntryFate, Fidelity, LoreReport, told_once
 from lorestudio.exchange.lorebooks.formats import BY_NAME, FORMATS
+from lorestudio.exchange.problems import InputError
 from lorestudio.settings.files import real_path
 from lorestudio.studio.lorebooks.exporting import (
     WORLD_INFO,
@@ -42,7 +44,7 @@ from lorestudio.ui.features.notes.conflict_dialog import ConflictDialog
 from lorestudio.ui.shell.jobs import Job, Jobs, Newest
 from lorestudio.ui.shell.qt import later
 from lorestudio.ui.shell.theme import Theme
-from lorestudio.ui.shell.words import count, number, sentence_of, tr
+from lorestudio.ui.shell.words import Tone, count, number, sentence_of, tr
 from lorestudio.ui.state.note_changes import Done, NoteWork
 from lorestudio.ui.widgets import dialogs
 from lorestudio.ui.widgets.cells import FIT, Column
@@ -52,6 +54,7 @@ from lorestudio.ui.widgets.pane import FoldingRow, MessageBar
 from lorestudio.ui.widgets.record_table import CheckList, RecordTable, RecordView
 from lorestudio.ui.widgets.work_pane import ProgressStrip
 from lorestudio.vault.entries import ParseRules
+from lorestudio.vault.files import VaultError
 from lorestudio.vault.links.index import LinkIndex
 from lorestudio.vault.sources import vault_names
 
@@ -193,8 +196,11 @@ class LoreDialog(Dialog):
         self._token.cancel()
         self.strip.stopping()
 
-    def show_reports(self, reports: Sequence[LoreReport], rows: Sequence[EntryRow]) -> None:
-        """Show what was found out; every entry that goes along is ticked, but what the person left out."""
+    def show_reports(self, reports: Sequence[LoreReport], rows: Sequence[EntryRow], left: Sequence[str] = ()) -> None:
+        """Show what was found out; every entry that goes along is ticked, but what the person left out.
+
+        `left` says which files are not taken along.
+        """
         self.strip.finish()
         self._remember_left()
         self._going = frozenset(one.key for one in rows if one.going)
@@ -202,9 +208,10 @@ class LoreDialog(Dialog):
         self.fields.set_rows([FateRow(one.field, tr(_WORDS[one.fate]), one.entries, one.how) for one in counts])
         self.entries.set_rows(rows)
         self.entries.choose(self._going - self._left)
-        remarks = told_once(remark for report in reports for remark in report.remarks)
+        remarks = (*left, *told_once(remark for report in reports for remark in report.remarks))
         if remarks:
-            self.bar.say(shorten(" ".join(remarks), 300), "neutral", details="\n".join(remarks))
+            tone: Tone = "warning" if left else "neutral"
+            self.bar.say(shorten(" ".join(remarks), 300), tone, details="\n".join(remarks))
         else:
             self.bar.hide()
         self.lossy.setVisible(any(report.loses for report in reports))
@@ -329,7 +336,13 @@ class ImportBooksDialog(LoreDialog):
             excludes=self.excludes.isChecked(), gates=self.gates.isChecked(),
         )  # fmt: skip
         rules, heads, split = self._rules, self.heads.isChecked(), int(self.split.currentData())
-        return lambda vault: plan_import(read_books(paths, heads=heads, split=split), vault, rules, choice, report)
+
+        def plan(vault: VaultNotes) -> ImportPlan:
+            left = list[InputError | VaultError]()
+            books = read_books(paths, heads=heads, split=split, links=links_of(vault), left=left)
+            return replace(plan_import(books, vault, rules, choice, report), left=tuple(map(sentence_of, left)))
+
+        return plan
 
     def _look(self) -> None:
         self._delay.stop()
@@ -346,7 +359,7 @@ class ImportBooksDialog(LoreDialog):
         self.refuse(sentence_of(error))
 
     def _show(self, plan: ImportPlan) -> None:
-        self.show_reports(plan.reports, [_imported(one) for one in plan.entries])
+        self.show_reports(plan.reports, [_imported(one) for one in plan.entries], plan.left)
         made = sum(one.filename != "" for one in plan.entries)
         self.state.setText(tr("{entries}. One undo takes all back.", entries=count(made, "note", "notes")))
 

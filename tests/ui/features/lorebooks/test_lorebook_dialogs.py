@@ -128,6 +128,20 @@ def test_books_become_a_new_vault(window, book, tmp_path) -> None:
     assert "AI selection chooses by summaries" in window.bars.texts[0]
 
 
+@pytest.mark.long
+def test_a_file_without_lore_keeps_no_other_waiting(window, book, tmp_path) -> None:
+    (tmp_path / "other.json").write_text('{"a": 1}', encoding="utf-8")
+    dialog = shown(window, "book.import", ImportBooksDialog)
+    filled(dialog, window, dialog.files, f"{tmp_path / 'gone.json'}; {book}; {tmp_path / 'other.json'}")
+    assert "Skarn" in {row.title for row in dialog.entries.rows}
+    assert "gone.json" in dialog.bar.label.text()
+    click(dialog, window)
+    assert "Isles/Skarn.md" in contents(tmp_path / "vault")
+    dialog = shown(window, "book.import", ImportBooksDialog)
+    filled(dialog, window, dialog.files, f"{tmp_path / 'gone.json'}; {tmp_path / 'other.json'}; {book}")
+    assert ("gone.json" in dialog.bar.label.text(), dialog.ok.isEnabled()) == (True, False)  # the book is linked now
+
+
 def test_a_remark_of_several_books_is_made_once_with_a_number(window, book, tmp_path) -> None:
     document = {**json.loads(book.read_bytes()), "scan_depth": 4}
     for name in ("A.json", "B.json"):
