@@ -85,6 +85,9 @@ def test_a_folder_of_lorebooks_is_told_for_what_it_is(lorestudio: Run, book: Pat
     told = lorestudio("import", worlds, "--into", tmp_path / "v", "--yes")
     assert told.exit_code == 2
     assert "given as files, such as A.json, B.json, C.png and 1 more." in told.stderr
+    (tmp_path / "settings.json").write_text("{}", encoding="utf-8")  # as in SillyTavern's folder
+    told = lorestudio("import", tmp_path, "--into", tmp_path / "v", "--yes")
+    assert "given as files, such as worlds/A.json, worlds/B.json, worlds/C.png and 2 more." in told.stderr
     (worlds / "below" / "E.json").unlink()
     nothing = lorestudio("import", worlds / "below", "--into", tmp_path / "v", "--yes")
     assert "Give a folder or an archive of notes." in nothing.stderr

@@ -84,7 +84,8 @@ def notes_in(files: Mapping[str, bytes], source: Path, split: int = 0) -> Lore:
     notes = {path: data for path, data in files.items() if is_note(path)}
     others = [path for path in files if path not in notes and not _is_hidden(path)]
     if not notes:
-        lore = [path for path in others if "/" not in path and PurePosixPath(path).suffix.lower() in _LORE]
+        lore = [path for path in others if PurePosixPath(path).suffix.lower() in _LORE]
+        lore = [path for path in lore if path.startswith("worlds/")] or [path for path in lore if "/" not in path]
         advice = f"Lorebooks and cards are given as files, such as {first_few(lore, _SHOWN)}" if lore else _NOTES_WANTED
         raise InputError(source, f"there is no note (.md) in it. {advice}.")
     crossed = [
