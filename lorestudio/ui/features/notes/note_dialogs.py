@@ -312,7 +312,7 @@ class TrashDialog(Dialog):
         return [self.items.row(place) for place in self.table.selected_places()]
 
     def put_back(self) -> None:
-        """Put the selected notes back, one after the other."""
+        """Put the selected notes back, one after the other; one that stays keeps no other one there."""
         self._wrong = ""
         self._again = tuple(self.chosen)
         self._put_next()
@@ -321,26 +321,28 @@ class TrashDialog(Dialog):
         if self._again:
             item, self._again = self._again[0], self._again[1:]
             self._work.restore(item, failed=partial(self._failed, item))
-
-    def _changed(self, _done: object) -> None:
-        if self._again:
-            self._put_next()
         else:
             self.read()
 
+    def _changed(self, _done: object) -> None:
+        self._put_next()
+
     def _failed(self, item: Trashed, error: Exception) -> None:
-        rest, self._again = self._again, ()
-        if isinstance(error, NameTakenError):
-            offer = error.offer
+        if not isinstance(error, NameTakenError):
+            self._wrong = f"{self._wrong} {sentence_of(error)}".lstrip()
+            self._put_next()
+            return
+        offer, rest, self._again = error.offer, self._again, ()
 
-            def put_back() -> None:
-                self._again = rest
+        def answered(agreed: bool) -> None:
+            self._again = rest
+            if agreed:
                 self._work.restore(item, offer, failed=partial(self._failed, item))
+            else:
+                self._put_next()
 
-            title = tr("Put back under another name")
-            dialogs.confirm(self, title, str(error), tr("Put back as {name}", name=offer.name), put_back)
-        else:
-            self._wrong = sentence_of(error)
+        title = tr("Put back under another name")
+        dialogs.propose(self, title, str(error), tr("Put back as {name}", name=offer.name), answered)
         self.read()
 
     def _ask_gone(self) -> None:

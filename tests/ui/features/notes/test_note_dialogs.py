@@ -406,6 +406,27 @@ def test_the_others_follow_a_note_that_comes_back_under_another_name(trash, desk
     desk.settle()
 
 
+@pytest.mark.parametrize("why", ["taken", "damaged"])
+def test_the_others_are_put_back_where_one_stays(trash, desk, why: str) -> None:
+    first = trash.items.row(0)
+    if why == "taken":
+        first.path.write_text("Another one.\n", encoding="utf-8")
+    else:
+        first.file.write_text("Damaged.\n", encoding="utf-8")
+    second = trash.items.row(1).path
+    trash.table.select_places([0, 1], 0)
+    trash.back.click()
+    desk.settle()
+    if why == "taken":
+        asked(trash).reject()
+        desk.settle()
+    assert contents(desk.folder)[second.name] == NOTES[second.name]
+    assert trash.state.text().endswith("1 deleted note")
+    assert ("was changed in the trash" in trash.state.text()) == (why == "damaged")
+    trash.reject()
+    desk.settle()
+
+
 def test_a_note_that_cannot_be_put_back_says_why(trash, desk) -> None:
     trash._failed(trash.chosen[0], OSError("The disk is away."))
     desk.settle()
