@@ -252,7 +252,7 @@ class SettingsProfilesDialog(Dialog):
     """Works on the profiles that are known; every change is written at once."""
 
     def __init__(self, theme: Theme, session: Session, profiles: ProfileLibrary, parent: QWidget | None = None) -> None:
-        super().__init__(parent, tr("Settings profiles"), (860, 480))
+        super().__init__(parent, tr("Settings profiles of DeepLore"), (860, 480))
         self._theme, self._session, self._profiles = theme, session, profiles
         self.list = named(NameList(self), tr("Profiles"))
         self.list.setMaximumWidth(300)
@@ -329,7 +329,7 @@ class SettingsProfilesDialog(Dialog):
         self.hint.setVisible(not shown)
         if profile is None:
             hint = tr(
-                "There is no profile yet. Save the settings in use under a name to come back to them at any time."
+                "There is no profile yet. Save DeepLore's settings under a name to come back to them at any time."
             )
         else:
             hint = profile.problems[0] if profile.settings is None else tr("Choose what to compare with.")

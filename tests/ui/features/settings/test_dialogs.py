@@ -326,7 +326,8 @@ def test_profiles_without_what_they_need_say_so(open_window, make_window, qtbot,
     assert (library.title, library.origin, library.is_changed) == ("", ("", ""), False)
     window.run("settings.profiles")
     dialog = window.features.settings.dialog
-    assert dialog.hint.text().startswith("There is no profile yet.")
+    assert dialog.hint.text().startswith("There is no profile yet. Save DeepLore's settings")
+    assert dialog.windowTitle() == "Settings profiles of DeepLore"
     assert [each.isEnabled() for each in (dialog.use, dialog.rename, dialog.delete, dialog.save)] == [False] * 4
     store = SettingsProfiles(tmp_path / "settings")
     store.save("Deep", DeepLoreSettings(scan_depth=20))
