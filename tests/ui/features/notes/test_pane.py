@@ -437,7 +437,13 @@ def test_a_save_that_asks_gives_the_keyboard_to_the_answers_when_it_is_wanted_ag
         settle(window)
         reached.append(getattr(window.focusWidget(), "text", str)())
     assert reached == ["", "Compare…"]
+    body.setFocus()
     window.session.state_changed.emit()  # it is looked at again, and said again
+    settle(window)
+    assert body.hasFocus()
+    press(Qt.Key.Key_S, Qt.KeyboardModifier.ControlModifier)
+    settle(window)
+    window.session.state_changed.emit()
     settle(window)
     assert window.focusWidget().text() == "Compare…"
     for _ in range(2):
