@@ -34,7 +34,9 @@ def looks(window: MainWindow) -> dict[str, Counter[Look]]:
             found[name] = Counter(
                 look
                 for look in seen
-                if not {"QScrollBar", "QScrollArea"} & {*look} and look[:2] != ("QLabel", "PaneTitle")
+                if not {"QScrollBar", "QScrollArea"} & {*look}
+                # Columns of memories follow the width, which a window that never had anything open has not shared out.
+                and look[:2] not in {("QLabel", "PaneTitle"), ("_Head", "MemoryView")}
             )
     actions = window.context.commands.actions.items()
     found["actions"] = Counter((name, each.text(), each.isEnabled(), each.isChecked()) for name, each in actions)
