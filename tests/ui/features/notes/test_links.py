@@ -142,6 +142,17 @@ def test_a_note_that_does_not_exist_can_be_made(window) -> None:
     dialog.reject()
 
 
+def test_no_note_is_made_of_a_picture_that_does_not_exist(window, vault) -> None:
+    (vault / "items/Crown.md").write_text(NOTES["items/Crown.md"] + "\n![[lost.png]]\n", encoding="utf-8")
+    pane = look(window, "items/Crown.md")
+    group = next(one for one in pane.model.groups if one.key is LinkSection.MISSING)
+    offered = {}
+    for one in group.children:
+        pane.tree.setCurrentIndex(pane.model.index_of(one))
+        offered[one.title] = not pane.make.isHidden()
+    assert offered == {"Nobody": True, "lost.png": False}
+
+
 def test_enter_goes_to_the_line_of_a_backlink(window) -> None:
     pane = look(window, "Skarn.md")
     group = next(one for one in pane.model.groups if one.key is LinkSection.BACKLINKS)

@@ -6,7 +6,7 @@ import os
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QGuiApplication, QKeySequence
+from PySide6.QtGui import QDesktopServices, QGuiApplication, QKeySequence
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QDialog, QLineEdit, QMessageBox
 
@@ -809,6 +809,17 @@ def test_a_note_without_a_file_here_is_not_renamed(window, vault, monkeypatch) -
     settle(window)
     assert any("cannot be renamed" in text for text in window.bars.texts)
     assert contents(vault) == NOTES
+
+
+def test_a_file_that_is_no_note_is_opened_by_the_desktop(window, vault, monkeypatch) -> None:
+    opened: list[str] = []
+    monkeypatch.setattr(QDesktopServices, "openUrl", lambda url: not opened.append(url.toString()))
+    (vault / "map.png").write_bytes(b"")
+    window.features.vault.jump(vault / "map.png", 0, 0, 0)
+    assert opened == [(vault / "map.png").as_uri()]
+    window.features.vault.jump(vault / "gone.png", 0, 0, 0)
+    assert len(opened) == 1
+    assert "is not in the vault any more" in window.bars.texts[0]
 
 
 @pytest.mark.always
