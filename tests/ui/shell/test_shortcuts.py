@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pytest
 from PySide6.QtCore import QSettings
 
@@ -72,6 +74,14 @@ def dialog(qtbot, theme, table):
     made.told = []
     made.changed.connect(made.told.append)
     return made
+
+
+def test_what_is_searched_listed_and_set_stands_in_this_order(dialog) -> None:
+    dialog.show()
+    parts = (dialog.search, dialog.view, dialog.field, dialog.said, dialog.reset_all)
+    for above, below in itertools.pairwise(part.geometry() for part in parts):
+        assert above.bottom() < below.top()
+    assert dialog.view.width() > dialog.width() * 0.9
 
 
 def test_typing_a_shortcut_says_at_once_who_has_it(dialog) -> None:
