@@ -132,8 +132,9 @@ def test_pins_are_off_where_the_system_knows_none(shown, qtbot) -> None:
     assert chips(window)["blocks", "Silent", ""] == "Block: Silent|"
     window.selection.choose_entry(entry(window, "After").id)
     settle(window, qtbot)
-    pin, block, add = (window.commands.actions[f"controls.{name}"] for name in ("pin", "block", "add_pin"))
-    assert (pin.isEnabled(), block.isEnabled(), add.isEnabled()) == (False, True, False)
+    named = ("pin", "block", "add_pin", "add_block")
+    pin, block, add, add_block = (window.commands.actions[f"controls.{name}"] for name in named)
+    assert [each.isEnabled() for each in (pin, block, add, add_block)] == [False, True, False, True]
     assert pin.text() == pin.toolTip() == "World Info: pins count for nothing here"
     assert add.text() == pin.text() == window.commands.actions["scores.pin"].text()
     window.selection.choose_entry(entry(window, "Plain").id)
