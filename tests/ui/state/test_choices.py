@@ -129,6 +129,11 @@ def test_changed_settings_are_kept_by_chat_and_by_what_they_were_changed_from(tm
     again.keep_in(file)
     assert (again.changes("a", ""), again.changes("a", "Tight")) == ({"scanDepth": 1}, {"rules": "2.6"})
     assert (again.changes("b", ""), again.changes("a", "Deep")) == ({}, {})
+    again.save("a", RunChoice(Mode.TWO_STAGE))
+    again.move("a", "moved", tmp_path / "moved.jsonl", "mark")
+    assert (again.changes("moved", ""), again.changes("a", "")) == ({"scanDepth": 1}, {})
+    assert (again.load("moved"), again.load("a")) == (RunChoice(Mode.TWO_STAGE), None)
+    again.move("moved", "a", tmp_path / "a.jsonl", "mark")
     again.forget_changes("a")
     assert again.changes("a", "") == {}
     for torn in ("{", "[]", '{"": 3}'):
