@@ -57,7 +57,8 @@ _OPEN: Final = re.compile(r"\[\[([^\[\]|\n]*)$")
 
 _SCHEME: Final = r"\b(?:https?://|obsidian://|mailto:)"
 _ADDRESS: Final = re.compile(
-    rf"\[[^\[\]\n]*\]\(<?(?P<linked>{_SCHEME}(?:[^\s()<>]|\([^\s()<>]*\))+)[^)\n]*\)|(?P<bare>{_SCHEME}[^\s()<>\[\]]+)"
+    rf"\[[^\[\]\n]*\]\(<?(?P<linked>{_SCHEME}(?:[^\s()<>]|\([^\s()<>]*\))+)>?(?:[ \t][^()\n]*)?\)"
+    rf"|(?P<bare>{_SCHEME}[^\s()<>\[\]]*[^\s()<>\[\].,;:!?'\"])"
 )
 
 
@@ -68,12 +69,7 @@ def is_address(link: Reference) -> bool:
 
 def link_at(line: str, place: int) -> Reference | None:
     """The link that `place`, a number of code units into the line, lies in or touches; its target can be an address."""
-    addresses = (
-        Reference(ReferenceKind.MARKDOWN, *found.span(), target, *found.span(name))
-        for found in _ADDRESS.finditer(line)
-        if (name := found.lastgroup) and (target := found[name].rstrip(".,;:!?'\""))
-    )
-    for found in (*links_in(line), *addresses):
+    for found in (*links_in(line), *addresses_in(line)):
         if length(line[: found.start]) <= place <= length(line[: found.end]):
             return found
     return None
@@ -82,6 +78,15 @@ def link_at(line: str, place: int) -> Reference | None:
 def links_in(line: str) -> tuple[Reference, ...]:
     """The links of one line of a note, in brackets or as Markdown has them."""
     return references(line) if "[[" in line or "](" in line else ()
+
+
+def addresses_in(line: str) -> tuple[Reference, ...]:
+    """The addresses of one line that lead out of the vault, bare or as Markdown links them."""
+    return tuple(
+        Reference(ReferenceKind.MARKDOWN, *found.span(), found[name], *found.span(name))
+        for found in (_ADDRESS.finditer(line) if ":" in line else ())
+        if (name := found.lastgroup)
+    )
 
 
 def half_typed(before: str) -> str | None:

@@ -26,7 +26,7 @@ from lorestudio.domain.entry import Entry, LeftOutNote
 from lorestudio.domain.javascript import length
 from lorestudio.domain.texts import comparable, shorten
 from lorestudio.studio.notes.book_entries import is_book_entry
-from lorestudio.ui.features.notes.editor.body import BodyEdit, LinkCompleter, is_address, links_in
+from lorestudio.ui.features.notes.editor.body import BodyEdit, LinkCompleter, addresses_in, is_address, links_in
 from lorestudio.ui.features.notes.editor.buffer import NoteBuffer, for_editor
 from lorestudio.ui.features.notes.editor.fields import FieldContext
 from lorestudio.ui.features.notes.editor.form import PropertyForm
@@ -162,6 +162,8 @@ class MarkdownHighlighter(QSyntaxHighlighter):
             if sign in text:
                 for found in pattern.finditer(text):
                     self._set(text, found.start(), found.end(), name)
+        for link in addresses_in(text):
+            self._set(text, link.start, link.end, "link")
         for link in links_in(text):
             there = link.kind is ReferenceKind.EMBED or self._exists(link)
             self._set(text, link.start, link.end, "link" if there else "missing")

@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from lorestudio.domain.entry import Entry, VaultIndex
-from lorestudio.ui.features.notes.editor.body import TitleBook
+from lorestudio.ui.features.notes.editor.body import TitleBook, addresses_in
 from lorestudio.ui.features.notes.editor.buffer import NoteBuffer
 from lorestudio.ui.features.notes.editor.fields import FieldContext
 from lorestudio.ui.features.notes.editor.note_editor import CHEAP_SECONDS, NoteEditor
@@ -214,6 +214,17 @@ def test_front_matter_is_coloured_as_what_it_is(make_editor: Make, qtbot: QtBot,
     editor.settle()
     coloured_all(editor, qtbot)
     assert set(colours("# aside")) == {"# ", "aside"}  # a heading now
+
+
+def test_addresses_are_coloured_as_the_links_that_they_are(make_editor: Make, qtbot: QtBot, theme: Theme) -> None:
+    line = "See https://a.example, [x](https://b.example/c) and a: b"
+    editor = make_editor(f"{FRONT}{line}\n")
+    coloured_all(editor, qtbot)
+    links = {"https://a.example", "[x](https://b.example/c)"}
+    assert {
+        piece for piece, each in coloured(editor, line).items() if each.foreground().color() == theme.color("accent")
+    } == links
+    assert "Ctrl+Click opens it." in editor._preview(addresses_in(line)[0])
 
 
 def test_another_theme_and_other_titles_colour_the_text_anew(make_editor: Make, qtbot: QtBot, theme: Theme) -> None:
