@@ -332,15 +332,19 @@ def test_what_was_run_is_kept_when_the_window_is_closed_in_the_middle(
     assert len(saved) == 1
 
 
-def test_runs_that_cannot_be_kept_are_told(make_session: Callable[..., Session], tmp_path: Path, qtbot: QtBot) -> None:
+@pytest.mark.parametrize("before", ["another problem", "could not be kept for the next start"])
+def test_runs_that_cannot_be_kept_are_told_once(
+    make_session: Callable[..., Session], tmp_path: Path, qtbot: QtBot, before: str
+) -> None:
     (tmp_path / "runs").write_text("", "utf-8")
     project = replace(make_project(tmp_path / "vault"), settings=DeepLoreSettings(enabled=True))
     session = make_session(replay=False, make_simulator=Simulator, keep_in=tmp_path / "runs")
     said = notices(session)
     session.replays.automatic = True
     session.set_project(project)
+    session.replays.take({}, (before,))
     ready(session, qtbot)
-    assert any("could not be kept for the next start" in text for text in said)
+    assert any("could not be kept for the next start" in text for text in said) is (before == "another problem")
     assert len(session.runs.traces) == len(session.generations)
     assert session.runs.finished() is not None
 
