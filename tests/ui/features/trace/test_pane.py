@@ -377,7 +377,7 @@ def test_a_run_under_way_in_one_line(theme: Theme, qtbot: QtBot) -> None:
     bar.cancelled.connect(lambda: told.append("cancelled"))
     bar.followed.connect(lambda: told.append("followed"))
     bar.say("keywords is running", 1.25)
-    assert (bar.isHidden(), bar.follow.isHidden()) == (False, True)
+    assert (bar.isHidden(), bar.follow.isHidden(), bar._icon.pixmap().isNull()) == (False, True, False)
     assert (bar.label.text(), bar.label.toolTip(), bar.accessibleName()) == ("keywords is running",) * 3
     assert bar.seconds.text() == "1.2 s"
     bar.say("budget is running", 3, elsewhere=True)
