@@ -553,7 +553,8 @@ def test_marks_come_and_go_around_what_is_chosen(
 
 
 @pytest.mark.parametrize(
-    ("text", "at", "typed"), [("A red.", 3, "A **rxed**."), ("A red.", 5, "A **redx**."), ("", 0, "**x**")]
+    ("text", "at", "typed"),
+    [("A red.", 3, "A **rxed**."), ("A red.", 5, "A **redx**."), ("red.", 1, "**rxed**."), ("", 0, "**x**")],
 )
 def test_what_is_typed_behind_marks_of_a_word_stands_between_them(make_editor, text: str, at: int, typed: str) -> None:
     editor = make_editor(FRONT + text)
