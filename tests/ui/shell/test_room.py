@@ -7,10 +7,12 @@ from itertools import combinations
 from typing import TypeGuard
 
 import pytest
+from PySide6.QtCore import QEvent
 from PySide6.QtWidgets import (
     QAbstractButton,
     QAbstractScrollArea,
     QAbstractSpinBox,
+    QApplication,
     QComboBox,
     QLabel,
     QLineEdit,
@@ -30,12 +32,14 @@ SIZES = pytest.mark.parametrize("size", [(1280, 800), (1024, 640)])
 
 
 def pages(root: QWidget) -> Iterator[None]:
-    """Once as it is, then with each tab in front."""
+    """Once as it is, then with each tab in front; words that came last have the room of their layout."""
+    QApplication.sendPostedEvents(None, QEvent.Type.LayoutRequest)
     yield
     for tabs in root.findChildren(QTabWidget):
         for place in range(tabs.count()):
             tabs.setCurrentIndex(place)
             drain()
+            QApplication.sendPostedEvents(None, QEvent.Type.LayoutRequest)
             yield
         tabs.setCurrentIndex(0)
 
