@@ -555,7 +555,7 @@ asyncio.run(simulator.replay())
 first = Simulator(demo_project())
 asyncio.run(first.generate(first.generations[2]))
 
-def die(*_):
+def die(*_, **_how):
     os.kill(os.getpid(), signal.SIGKILL)
 
 with run_store.RunStore(folder) as store:
