@@ -141,11 +141,16 @@ def outcome(before: dict[str, bytes], wanted: ChangeSet, vault: Path) -> dict[st
     """What plain reasoning expects of a change set; None where it cannot be done."""
     gone: set[str] = set()
     put: dict[str, bytes] = {}
+    written: dict[Path, str | None] = {}
     for change in wanted.changes:
         if change.before is None and change.after is None:
             return None
         if change.before is not None and change.before == change.after and change.place == change.path:
             continue
+        if None not in {change.before, change.after} and change.new_path is None:
+            if written.get(change.path) == change.after:
+                continue  # the same text twice for one file, as through a link, is written once
+            written[change.path] = change.after
         if change.before is not None:
             name = change.path.relative_to(vault).as_posix()
             if name in gone:
