@@ -84,7 +84,7 @@ def setting_warnings(
     The `trace` of a system that has settings of its own says nothing of these.
     """
     found = [SettingWarning("", text) for text in (trace.warnings if trace and in_project(trace.system) else ())]
-    for hit in settings_checks(settings, index, None, None, "" if exact else "≈ "):
+    for hit in settings_checks(settings, index, None, "" if exact else "≈ "):
         if hit.code not in _NOT_HERE:
             check = check_of(hit.code)
             found.append(SettingWarning(hit.field, hit.message, check.advice, check.severity is Severity.ERROR))

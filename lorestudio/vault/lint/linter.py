@@ -86,15 +86,13 @@ class Scope(Struct, frozen=True):
 
     `books` are the entries of lorebooks, which have other fields than notes and are looked at in their place. `keys`
     say how the system that decides searches the keys of notes, None: as the settings do. `file` is the settings file
-    where there is one; `age_seconds` how long ago the index was made, None where that does not matter because it is
-    followed.
+    where there is one.
     """
 
     index: VaultIndex
     settings: DeepLoreSettings = field(default_factory=DeepLoreSettings)
     texts: Mapping[NoteKey, str] = {}
     file: SettingsFile | None = None
-    age_seconds: float | None = None
     counter: TokenCounter = CHARS_4
     books: CheckedBooks | None = None
     keys: KeyRules | None = None
@@ -297,7 +295,7 @@ def _about(scope: Scope) -> str:
 
 def _settings_findings(scope: Scope) -> Iterator[Finding]:
     about = _about(scope)
-    of_notes = settings_checks(scope.settings, scope.index, scope.file, scope.age_seconds, about)
+    of_notes = settings_checks(scope.settings, scope.index, scope.file, about)
     for hit in of_notes if scope.books is None else scope.books.hits:
         check = check_of(hit.code)
         yield Finding(hit.code, check.severity, "", "", None, hit.field, 0, hit.message, hit.advice or check.advice)

@@ -16,8 +16,6 @@ from lorestudio.vault.lint.model import Hit
 
 SMALL_BUDGET: Final = 200
 PROMPTS: Final = "DeepLore/prompts/"
-STALE: Final = 3
-"""An index older than so many lifetimes is out of date (S11)."""
 
 
 class SettingsFile(Struct, frozen=True):
@@ -31,19 +29,14 @@ def settings_checks(
     settings: DeepLoreSettings,
     index: VaultIndex,
     file: SettingsFile | None,
-    age_seconds: float | None,
     about: str = "≈ ",
 ) -> Iterator[Hit]:
-    """S01 to S11, S51 to S56, Z03, Z52. With an empty index only what concerns the settings themselves is looked at."""
+    """S01 to S10, S51 to S56, Z03, Z52. With an empty index only what concerns the settings themselves is looked at."""
     if file is not None:
         yield from _vaults(file.vaults)
         yield from _connections(file.settings)
     yield from _values(settings)
     yield from _tags(settings)
-    lifetime = settings.cache_ttl
-    if age_seconds is not None and lifetime > 0 and age_seconds > STALE * lifetime:
-        told = f"The index is {age_seconds / 60:,.0f} minutes old; its lifetime is {lifetime:,} seconds."
-        yield Hit("S11", told, "cacheTTL")
     yield from _versions(settings, index)
     if index.entries:
         yield from _constants(settings, index, about)

@@ -27,7 +27,6 @@ def scope(
     settings: Mapping[str, Json] | None = None,
     *,
     file: Mapping[str, Json] | None = None,
-    age_seconds: float | None = None,
 ) -> Scope:
     """What is checked: one vault `v` of files by name, or several vaults; `file` are settings as in a file."""
     vaults: dict[str, Files] = {}
@@ -45,7 +44,7 @@ def scope(
     index = build_index(listed, read, CHARS_4)
     texts = {(name, filename): text for name, notes in vaults.items() for filename, text in notes.items()}
     known = None if file is None else SettingsFile(read, file.get("vaults"))
-    return Scope(index, read, texts, known, age_seconds)
+    return Scope(index, read, texts, known)
 
 
 def lint(checked: Scope) -> Report:
