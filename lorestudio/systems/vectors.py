@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
+
+import numpy as np
 
 from lorestudio.domain.records import replace
 from lorestudio.exchange.problems import InputError
@@ -15,6 +17,8 @@ from lorestudio.llm.errors import ErrorKind, LlmError
 from lorestudio.llm.profiles import Api
 from lorestudio.settings.hybrid import NO_EMBEDDER, STAND_IN
 from lorestudio.systems.base import NOTHING_GIVEN, Given, Offline, System, VectorCount
+
+_ANY: Final[Vector] = np.ones(1, np.float32)
 
 
 class EmbedderError(InputError):
@@ -95,11 +99,11 @@ class KnownVectors:
 class MadeVectors:
     """The vectors that there are already, for trying things out: nobody is asked for one.
 
-    With `stand_in` all are the stand-in's, so that a run goes as far as with vectors.
+    `counting` gives every text the same vector, so that a run asks for the texts that it would ask for with others.
     """
 
-    def __init__(self, known: KnownVectors, stand_in: Embedder | None = None) -> None:
-        self._known, self.label, self._stand_in = known, known.label, stand_in
+    def __init__(self, known: KnownVectors, *, counting: bool = False) -> None:
+        self._known, self.label, self._counting = known, known.label, counting
         self.missing: dict[str, None] = {}
         """Texts that had no vector, each once."""
 
@@ -109,10 +113,11 @@ class MadeVectors:
 
     async def of(self, texts: Sequence[str]) -> Mapping[str, Vector]:
         """Those of these texts that have one. Raises LlmError where none of them has."""
-        found = await asyncio.to_thread(self._known.made, texts)
-        self.missing.update(dict.fromkeys(text for text in texts if text not in found))
-        if self._stand_in is not None:
-            return dict(zip(texts, await self._stand_in.embed(texts), strict=True))
+        looked_for = [text for text in texts if not (self._counting and text in self.missing)]
+        found = await asyncio.to_thread(self._known.made, looked_for) if looked_for else {}
+        self.missing.update(dict.fromkeys(text for text in looked_for if text not in found))
+        if self._counting:
+            return dict.fromkeys(texts, _ANY)
         if texts and not found:
             raise LlmError(ErrorKind.NO_VECTORS)
         return found
@@ -139,11 +144,11 @@ class VectorSystem(System):
         return Offline(self._with(made), lacks=lambda: _lacking(made))
 
     def counting_vectors(self) -> VectorCount | None:
-        """The system with the stand-in's vectors, noting which there are not; None where they are free, or nobody's."""
+        """The system with vectors all alike, noting which there are not; None where they are free, or nobody's."""
         vectors = self.vectors
         if not isinstance(vectors, KnownVectors) or vectors.is_free:
             return None
-        made = MadeVectors(vectors, HashEmbedder())
+        made = MadeVectors(vectors, counting=True)
         return VectorCount(self._with(made), vectors.label, made.missing)
 
     def not_in_scenario(self) -> str:

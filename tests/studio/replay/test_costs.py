@@ -199,6 +199,22 @@ def test_texts_that_go_away_for_their_vectors_are_counted_and_nobody_is_asked(tm
     assert told() == ""
 
 
+def test_counting_looks_for_each_text_once_and_makes_no_vector(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    there, looked_for = project(), list[str]()
+    vectors = KnownVectors(Maker(), tmp_path / "vectors.sqlite")
+    system = HybridSystem(HybridSettings(mode="semantic_first"), vectors)
+    counted = system.counting_vectors()
+    assert counted is not None
+    made = vectors.made
+    monkeypatch.setattr(vectors, "made", lambda texts: looked_for.extend(texts) or made(texts))
+    monkeypatch.setattr(HashEmbedder, "embed", None)
+    asyncio.run(vector_cost(there, counted, Simulator(there, system)))
+    assert len(Simulator(there, system).generations) > 1
+    assert sorted(looked_for) == sorted(counted.texts)
+
+
 def test_a_system_that_chooses_from_no_notes_sends_none(tmp_path: Path) -> None:
     system = FactsSystem(known=KnownMemories("Tale"), vectors=KnownVectors(Maker(), tmp_path / "vectors.sqlite"))
     counted = system.counting_vectors()
