@@ -168,6 +168,8 @@ class Worker(Struct, eq=False):
     draw: Callable[[], float] = random.random
     _lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     _asking: asyncio.Task[Json] | None = None
+    _moves: list[Mapping[int, int]] = field(default_factory=list)
+    """Where messages went while the question under way was asked."""
     _waiting: asyncio.Task[None] | None = None
     _running: bool = False
     _clearing: bool = False
@@ -222,6 +224,7 @@ class Worker(Struct, eq=False):
 
     async def follow(self, where: Mapping[int, int]) -> None:
         """Messages stand elsewhere now: what is queued is about the same ones, and goes with those that are gone."""
+        self._moves.append(where)
         gone = [operation.id for operation in self.state.operations if operation.moved(where) is None]
         if self.state.operations:
             await self._change(partial(QueueState.moved, where=where))
@@ -293,6 +296,7 @@ class Worker(Struct, eq=False):
     async def _attempt(self, operation: QueuedOperation) -> None:
         """Ask, unless an earlier attempt got an answer, store it, and put what follows in the operation's place."""
         while ANSWER not in operation.metadata:
+            self._moves = []
             asking = self._asking = asyncio.ensure_future(self.performer.ask(operation))
             try:
                 answer = await asking
@@ -306,10 +310,13 @@ class Worker(Struct, eq=False):
             now = self.state.get(operation.id)
             if now is None:
                 return
-            if now.params == operation.params and now.metadata == operation.metadata:
-                now = now.with_metadata(**{ANSWER: answer})
+            answered: QueuedOperation | None = operation.with_metadata(**{ANSWER: answer})
+            for where in self._moves:  # the answer is about the positions of before
+                answered = None if answered is None else answered.moved(where)
+            if answered is not None and (answered.params, answered.carried) == (now.params, now.metadata):
+                now = replace(now, metadata=answered.metadata)
                 await self._change(partial(QueueState.with_changed, operation=now))
-            operation = now  # without the answer where its messages have moved meanwhile: it is about other positions
+            operation = now  # without the answer where what it chose is gone: it is asked again
         if self.state.get(operation.id) is None:
             return
         stored = await self.performer.store(partial(self._answered, operation.id))

@@ -240,10 +240,11 @@ def test_an_answer_for_messages_that_moved_while_it_was_given_reaches_the_same_o
     path: Path, kind: str, heard_at_once: bool
 ) -> None:
     session = session_on(path, auto_scene_break_minimum_scene_length=2)
-    left = [0]
+    left, asked = [0], list[str]()
 
     class Answers(StandInAnswers):
         async def answer(self, request: ChatRequest) -> ChatReply:
+            asked.append(request.kind)
             if request.kind == kind and left:
                 rewrite(path, lambda lines: lines[1:])
                 left.pop()
@@ -263,6 +264,8 @@ def test_an_answer_for_messages_that_moved_while_it_was_given_reaches_the_same_o
     assert [version.reaches for version in session.chat.running.versions] == [2, 6]
     lost = [(item.words, item.summary) for item in session.queue.log if item.outcome != "completed"]
     assert lost in ([], [("Recap of a message, #0", "The message is gone.")])
+    # two scenes, a version for each, and the search behind the last: nothing is asked, and paid, twice
+    assert [asked.count(each) for each in (SCENE_BREAK, SCENE_RECAP, RUNNING_RECAP)] == [3, 2, 2]
 
 
 @pytest.mark.parametrize(("gone", "queued"), [(1, [2, 6]), (3, [6]), (5, [3, 6]), (9, [3, 7])])
