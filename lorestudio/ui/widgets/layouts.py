@@ -51,7 +51,8 @@ Margins: TypeAlias = int | tuple[int, int, int, int]
 
 Slot: TypeAlias = Callable[..., object] | SignalInstance
 
-_Layout = TypeVar("_Layout", bound=QBoxLayout)
+_Layout = TypeVar("_Layout", bound=QLayout)
+_Box = TypeVar("_Box", bound=QBoxLayout)
 _Widget = TypeVar("_Widget", bound=QWidget)
 _Button = TypeVar("_Button", bound=QAbstractButton)
 
@@ -80,9 +81,15 @@ def filling(place: QWidget, made: _Widget) -> _Widget:
     return made
 
 
-def _filled(layout: _Layout, items: tuple[Item, ...], spacing: int | None, margins: Margins | None) -> _Layout:
+def with_margins(layout: _Layout, margins: Margins) -> _Layout:
+    """The layout with this room around it."""
+    layout.setContentsMargins(*(margins if isinstance(margins, tuple) else (margins,) * 4))
+    return layout
+
+
+def _filled(layout: _Box, items: tuple[Item, ...], spacing: int | None, margins: Margins | None) -> _Box:
     if margins is not None:
-        layout.setContentsMargins(*(margins if isinstance(margins, tuple) else (margins,) * 4))
+        with_margins(layout, margins)
     if spacing is not None:
         layout.setSpacing(spacing)
     for item in items:

@@ -48,6 +48,7 @@ from lorestudio.ui.shell.theme import Theme, glyph
 from lorestudio.ui.shell.words import Notice, Tone, tr
 from lorestudio.ui.widgets.layouts import (
     COPIED,
+    Margins,
     Slot,
     button,
     column,
@@ -59,6 +60,7 @@ from lorestudio.ui.widgets.layouts import (
     stack,
     tight,
     tool,
+    with_margins,
 )
 from lorestudio.ui.widgets.paint import whole_parts
 
@@ -250,20 +252,16 @@ class FoldingRow(QWidget):
     What they need is their size hint; it is asked for again whenever one of them changes.
     """
 
-    def __init__(self, first: QWidget, second: QWidget, parent: QWidget | None = None) -> None:
+    def __init__(self, first: QWidget, second: QWidget, parent: QWidget | None = None, *, margins: Margins = 0) -> None:
         super().__init__(parent)
         self.first, self.second = first, second
-        self._grid = QGridLayout(self)
+        self._grid = with_margins(QGridLayout(self), margins)
         self._grid.setHorizontalSpacing(GAP)
         self._grid.setVerticalSpacing(2)
         self._grid.setColumnStretch(0, 1)
         self._grid.addWidget(first, 0, 0)
         self._grid.addWidget(second, 0, 1)
         self.folded = False
-
-    def set_margins(self, left: int, top: int, right: int, bottom: int) -> None:
-        """Room around both, in pixels."""
-        self._grid.setContentsMargins(left, top, right, bottom)
 
     def minimumSizeHint(self) -> QSize:
         """Qt: as narrow as the wider of the two can be."""

@@ -224,9 +224,7 @@ class RowsPage(QWidget):
     def add_row(self, *widgets: QWidget) -> None:
         """Put these beside each other at the bottom, the last one below the others where there is too little room."""
         others, last = (holding(row(*each, 1, spacing=6, margins=0)) for each in (widgets[:-1], widgets[-1:]))
-        line = FoldingRow(others, last, self.detail)
-        line.set_margins(0, 0, 0, 0)
-        self.below.addWidget(line)
+        self.below.addWidget(FoldingRow(others, last, self.detail))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Qt: rows and what is said about one share the room."""
@@ -364,7 +362,6 @@ class WorkPane(Pane):
         named(self.more, more, tip)
         doing = holding(row(*self.buttons.values(), self.more, 1, spacing=4, margins=0))
         line = FoldingRow(doing, holding(row(1, self.asked, margins=0)), self)
-        line.set_margins(0, 0, 0, 0)
         head = column(line, self.state, self.progress, spacing=3, margins=(8, 5, 8, 4))
         self._content.insertWidget(0, holding(head, self))
 

@@ -421,9 +421,8 @@ def test_a_dock_makes_its_pane_when_somebody_looks_and_tells_that_the_keyboard_l
 
 def test_what_two_parts_need_is_that_of_the_wider_one(qtbot: QtBot) -> None:
     first, second = QLabel("one"), QLabel("a good deal wider than that")
-    row = FoldingRow(first, second)
+    row = FoldingRow(first, second, margins=(5, 6, 7, 8))
     qtbot.addWidget(row)
-    row.set_margins(5, 6, 7, 8)
     row.show()
     drain()
     assert row.minimumSizeHint().width() == second.minimumSizeHint().width() + 12

@@ -88,7 +88,6 @@ class BasisDialog(Dialog):
             label(self, tr("are hidden since"), wrap=False), self.since, 1, margins=0,
         )  # fmt: skip
         self._said = FoldingRow(holding(messages), holding(row(1, self.say, self.forget, margins=0)), self)
-        self._said.set_margins(0, 0, 0, 0)
 
     # ---- inside -----------------------------------------------------------------------------------------------------
 

@@ -42,8 +42,7 @@ class FilterBar(FoldingRow):
 
     def __init__(self, theme: Theme, parent: QWidget) -> None:
         upper, lower = QWidget(parent), QWidget(parent)
-        super().__init__(upper, lower, parent)
-        self.set_margins(8, 3, 8, 2)
+        super().__init__(upper, lower, parent, margins=(8, 3, 8, 2))
         self.field = SearchField(self, tr("Filter by words, or search by meaning"), tr("Words; Enter: by meaning"))
         find_tip = tr("List the memories most similar to this text (Enter)")
         self.find_button = iconed(theme, tool(self, tr("Search by meaning"), self._search, tip=find_tip), "search")

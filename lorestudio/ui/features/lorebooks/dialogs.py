@@ -289,11 +289,7 @@ class ImportBooksDialog(LoreDialog):
         form.addRow(tr("Into"), holding(row((self.into, 1), (self.vault, 2), margins=0)))
         form.addRow(tr("Folder"), self.folder)
         form.addRow(tr("Duplicates"), self.twins)
-        others = FoldingRow(self.gates, self.heads, self)
-        also = FoldingRow(self.excludes, others, self)
-        for folding in (also, others):
-            folding.set_margins(0, 0, 0, 0)
-        form.addRow(tr("Also"), also)
+        form.addRow(tr("Also"), FoldingRow(self.excludes, FoldingRow(self.gates, self.heads, self), self))
         form.addRow(tr("Markdown"), self.split)
         self.arrange(form)
         self._delay = later(self, self._look, 200)

@@ -433,8 +433,7 @@ class SettingsView(QWidget):
         header.setSectionResizeMode(SETTING, QHeaderView.ResizeMode.Stretch)
         header.resizeSection(VALUE, 150)
         self._pages = stack(tree, self.nothing, of=self)
-        top = FoldingRow(self.search, holding(self.choices), self)
-        top.set_margins(8, 5, 8, 3)
+        top = FoldingRow(self.search, holding(self.choices), self, margins=(8, 5, 8, 3))
         tight(top, (self._pages, 1), of=self)
 
     def show_stage(self, stage: str) -> None:

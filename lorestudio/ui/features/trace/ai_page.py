@@ -217,7 +217,6 @@ class AiPage(QWidget):
         self.copy_button = iconed(self._theme, tool(self, tr("Copy this part"), self._copy), "copy")
         finding = row(self.found, self.finder, self.copy_button, spacing=2, margins=0)
         parts = FoldingRow(holding(row(*self.parts.buttons(), 1, spacing=2, margins=0)), holding(finding), self)
-        parts.set_margins(0, 0, 0, 0)
         return column(self.calls, parts, spacing=4, margins=(8, 5, 8, 3))
 
     def _part_chosen(self, _part: int) -> None:

@@ -23,6 +23,7 @@ from lorestudio.ui.widgets.chart import MARGIN, Frame, Pair, Plot, Sign
 from lorestudio.ui.widgets.layouts import (
     ProgressBar,
     button,
+    column,
     combo,
     holding,
     label,
@@ -255,15 +256,11 @@ class TuningPane(Pane):
 
     def _build(self) -> None:
         knobs = FoldingRow(holding(row(self.way, self.runs, 1, spacing=6, margins=0)), self.add)
-        knobs.set_margins(0, 0, 0, 0)
         work = row(self.workers, 1, self.start, self.stop, spacing=6)
-        head = tight(self.over, knobs, work, self.bar, self.state)
-        head.setContentsMargins(10, 6, 10, 2)
-        head.setSpacing(5)
+        head = column(self.over, knobs, work, self.bar, self.state, spacing=5, margins=(10, 6, 10, 2))
         acts = [*self.acts.values()]
         halves = (holding(row(1, *some, spacing=6, margins=0)) for some in (acts[:3], acts[3:]))
-        self.doing = FoldingRow(*halves)
-        self.doing.set_margins(10, 2, 10, 4)
+        self.doing = FoldingRow(*halves, margins=(10, 2, 10, 4))
         below = holding(tight((scrolled(self.story, tr("The chosen point")), 1), self.doing))
         self.column.addWidget(holding(head))
         self.column.addWidget(split(self.chart, self.view, below, sizes=(150, 190, 110), stretch=1), 1)

@@ -248,9 +248,7 @@ class WhyView(QWidget):
         self._state.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)
         name = holding(row(self._icon, (self._title, 1), self._state, spacing=7, margins=0), self)
         buttons = FoldingRow(holding(row(1, self.answers_button, margins=0)), holding(self._buttons), self)
-        buttons.set_margins(0, 0, 0, 0)
-        self._head = FoldingRow(name, buttons, self)
-        self._head.set_margins(12, 7, 6, 2)
+        self._head = FoldingRow(name, buttons, self, margins=(12, 7, 6, 2))
         self.browser = named(QTextBrowser(self, openLinks=False), tr("Explanation"))
         self.browser.anchorClicked.connect(self._follow)
         self.browser.setTextInteractionFlags(
