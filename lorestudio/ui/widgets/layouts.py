@@ -9,7 +9,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, TypeAlias, TypeVar
 
-from PySide6.QtCore import SIGNAL, QObject, QPoint, QRect, QRectF, QSize, Qt, Signal, SignalInstance
+from PySide6.QtCore import SIGNAL, QEvent, QObject, QPoint, QRect, QRectF, QSize, Qt, Signal, SignalInstance
 from PySide6.QtGui import QFont, QKeyEvent, QPainter, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractButton,
@@ -367,6 +367,38 @@ def text_field(parent: QWidget, name: str, placeholder: str = "") -> QPlainTextE
     field = named(QPlainTextEdit(parent, tabChangesFocus=True, placeholderText=placeholder), name)
     field.setObjectName("Boxed")
     return field
+
+
+class FinishedText(QPlainTextEdit):
+    """A text that Ctrl+Enter finishes, and Escape gives up where that is heard.
+
+    With `sends` Enter finishes it, too, and Shift+Enter breaks a line.
+    """
+
+    finished = Signal()
+    given_up = Signal()
+    sends = False
+
+    def event(self, event: QEvent) -> bool:
+        """Qt: Ctrl+Enter belongs to the field while it has the keyboard, not to what is around it."""
+        if event.type() is QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent) and self._finishes(event):
+            event.accept()
+            return True
+        return super().event(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Qt: finish or give up."""
+        if self._finishes(event):
+            self.finished.emit()
+        elif event.key() == Qt.Key.Key_Escape and self.receivers(SIGNAL("given_up()")):
+            self.given_up.emit()
+        else:
+            super().keyPressEvent(event)
+
+    def _finishes(self, event: QKeyEvent) -> bool:
+        control = bool(event.modifiers() & Qt.KeyboardModifier.ControlModifier)
+        plain = self.sends and not event.modifiers() & Qt.KeyboardModifier.ShiftModifier
+        return (control or plain) and event.key() in {Qt.Key.Key_Return, Qt.Key.Key_Enter}
 
 
 USUAL_LINE: Final = 14

@@ -9,13 +9,11 @@ from functools import partial
 from typing import Final
 
 from PySide6.QtCore import QEvent, QObject, QSignalBlocker, QSize, Qt, Signal
-from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import (
     QButtonGroup,
     QCheckBox,
     QDoubleSpinBox,
     QLineEdit,
-    QPlainTextEdit,
     QRadioButton,
     QSizePolicy,
     QSlider,
@@ -26,7 +24,7 @@ from PySide6.QtWidgets import (
 from lorestudio.settings.declaration import Declaration, Value
 from lorestudio.settings.deeplore import same
 from lorestudio.ui.shell.words import number, tr
-from lorestudio.ui.widgets.layouts import SPACE, column, label, row
+from lorestudio.ui.widgets.layouts import SPACE, FinishedText, column, label, row
 
 
 class SettingField(QWidget):
@@ -275,19 +273,7 @@ class LineSettingField(SettingField):
             self.line.setText(str(value))
 
 
-class _ListLines(QPlainTextEdit):
-    """Ctrl+Enter accepts; Tab goes on."""
-
-    accepted = Signal()
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Qt: see the class."""
-        enter = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
-        if enter and event.modifiers() & Qt.KeyboardModifier.ControlModifier:
-            self.accepted.emit()
-            return
-        super().keyPressEvent(event)
-
+class _FiveLines(FinishedText):
     def sizeHint(self) -> QSize:
         """Qt: five lines."""
         return QSize(200, self.fontMetrics().lineSpacing() * 5 + 14)
@@ -298,13 +284,13 @@ class TextField(SettingField):
 
     def __init__(self, declaration: Declaration, parent: QWidget | None = None) -> None:
         super().__init__(declaration, parent)
-        self.text = _ListLines(self, tabChangesFocus=True, placeholderText=tr("empty"))
+        self.text = _FiveLines(self, tabChangesFocus=True, placeholderText=tr("empty"))
         self.text.setObjectName("Boxed")
         self.text.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         self.text.setMinimumHeight(self.text.fontMetrics().lineSpacing() * 3 + 14)
         self._show_in(self.text)
         self.text.textChanged.connect(lambda: self.moved.emit(self.text.toPlainText()))
-        self.text.accepted.connect(self.accepted)
+        self.text.finished.connect(self.accepted)
 
     def set_value(self, value: Value) -> None:
         """Show a text."""

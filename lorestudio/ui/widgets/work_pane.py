@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, Final
 
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtGui import QAccessible, QAccessibleEvent, QKeyEvent, QResizeEvent
-from PySide6.QtWidgets import QPlainTextEdit, QPushButton, QSizePolicy, QStackedWidget, QTabWidget, QToolButton, QWidget
+from PySide6.QtGui import QAccessible, QAccessibleEvent, QResizeEvent
+from PySide6.QtWidgets import QPushButton, QSizePolicy, QStackedWidget, QTabWidget, QToolButton, QWidget
 
 from lorestudio.ui.shell.actions import Commands
 from lorestudio.ui.shell.theme import Theme
@@ -20,6 +20,7 @@ from lorestudio.ui.shell.words import count, number, tr
 from lorestudio.ui.widgets import dialogs
 from lorestudio.ui.widgets.cells import Column
 from lorestudio.ui.widgets.layouts import (
+    FinishedText,
     ProgressBar,
     button,
     column,
@@ -37,7 +38,7 @@ from lorestudio.ui.widgets.pane import EmptyState, FoldingRow, Pane, TonedBar
 from lorestudio.ui.widgets.record_table import LateTable, RecordTable, RecordView
 
 
-class SmallText(QPlainTextEdit):
+class SmallText(FinishedText):
     """A text that asks for three lines and makes do with two."""
 
     def sizeHint(self) -> QSize:
@@ -47,23 +48,6 @@ class SmallText(QPlainTextEdit):
     def minimumSizeHint(self) -> QSize:
         """Qt: see the class."""
         return QSize(80, self.fontMetrics().lineSpacing() * 2 + 16)
-
-
-class _Lines(SmallText):
-    """Ctrl+Enter keeps the text, Escape gives it up; Tab goes on."""
-
-    kept = Signal()
-    given_up = Signal()
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Qt: see the class."""
-        enter = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
-        if enter and event.modifiers() & Qt.KeyboardModifier.ControlModifier:
-            self.kept.emit()
-        elif event.key() == Qt.Key.Key_Escape:
-            self.given_up.emit()
-        else:
-            super().keyPressEvent(event)
 
 
 class RecapText(QWidget):
@@ -83,14 +67,14 @@ class RecapText(QWidget):
         self._sent: str | None = None
         self._drafts: dict[object, str] = {}
         self.gone: Callable[[object], bool] = lambda _key: False
-        self.lines = named(_Lines(self, tabChangesFocus=True), name)
+        self.lines = named(SmallText(self, tabChangesFocus=True), name)
         self.lines.setObjectName("Boxed")
         keep_tip = tip or tr("Write it into the chat's file (Ctrl+Enter)")
         self.keep = button(self, tr("Keep"), self._keep, kind="primary", tip=keep_tip)
         self.back = button(self, tr("Back"), self._give_up, tip=tr("Give up what was written (Esc)"))
         column((self.lines, 1), row(1, self.keep, self.back, spacing=6), of=self, spacing=4, margins=0)
         self.lines.textChanged.connect(self._show_buttons)
-        self.lines.kept.connect(self._keep)
+        self.lines.finished.connect(self._keep)
         self.lines.given_up.connect(self._give_up)
         self._show_buttons()
 

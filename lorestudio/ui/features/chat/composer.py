@@ -6,14 +6,25 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Final
 
-from PySide6.QtCore import QEvent, QSize, Qt, Signal
-from PySide6.QtGui import QActionGroup, QKeyEvent, QResizeEvent
-from PySide6.QtWidgets import QApplication, QComboBox, QGridLayout, QMenu, QPlainTextEdit, QToolButton, QWidget
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QActionGroup, QResizeEvent
+from PySide6.QtWidgets import QApplication, QComboBox, QGridLayout, QMenu, QToolButton, QWidget
 
 from lorestudio.domain.texts import shorten
 from lorestudio.studio.chat.editing import Voice
 from lorestudio.ui.shell.words import tr
-from lorestudio.ui.widgets.layouts import button, column, combo, holding, label, letters, named, row, text_field
+from lorestudio.ui.widgets.layouts import (
+    FinishedText,
+    button,
+    column,
+    combo,
+    holding,
+    label,
+    letters,
+    named,
+    row,
+    text_field,
+)
 
 MOST_LINES: Final = 6
 """The field grows to so many lines."""
@@ -27,46 +38,16 @@ _BORDER: Final = 5
 """Pixels of border and margin around a field, as the style sheet has it."""
 
 
-class MessageField(QPlainTextEdit):
-    """A text that Ctrl+Enter finishes and Escape gives up; with `sends` Enter does, and Shift+Enter breaks a line.
+class MessageField(FinishedText):
+    """The text of a message. `widened` says that it has another width, at which its lines break elsewhere."""
 
-    `widened` says that it has another width, at which its lines break elsewhere.
-    """
-
-    finished = Signal()
-    given_up = Signal()
     widened = Signal()
-
-    def __init__(self, parent: QWidget | None = None, *, sends: bool = False) -> None:
-        super().__init__(parent)
-        self._sends = sends
-
-    def event(self, event: QEvent) -> bool:
-        """Qt: Ctrl+Enter belongs to the field while it has the keyboard, not to the chat around it."""
-        if event.type() is QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent) and self._finishes(event):
-            event.accept()
-            return True
-        return super().event(event)
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Qt: finish or give up."""
-        if self._finishes(event):
-            self.finished.emit()
-        elif event.key() == Qt.Key.Key_Escape:
-            self.given_up.emit()
-        else:
-            super().keyPressEvent(event)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Qt: lines are broken anew, which the document does not tell."""
         super().resizeEvent(event)
         if event.size().width() != event.oldSize().width():
             self.widened.emit()
-
-    def _finishes(self, event: QKeyEvent) -> bool:
-        control = bool(event.modifiers() & Qt.KeyboardModifier.ControlModifier)
-        plain = self._sends and not event.modifiers() & Qt.KeyboardModifier.ShiftModifier
-        return (control or plain) and event.key() in {Qt.Key.Key_Return, Qt.Key.Key_Enter}
 
 
 class Composer(QWidget):
@@ -98,7 +79,8 @@ class Composer(QWidget):
         self.voice.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         self.voice.setMaximumWidth(150)
         tip = tr("Enter puts it into the chat, Shift+Enter begins a new line, Escape goes back to the messages")
-        self.field = named(MessageField(self, sends=True), tr("Message"), tip)
+        self.field = named(MessageField(self), tr("Message"), tip)
+        self.field.sends = True
         self.field.setTabChangesFocus(True)
         self.field.setObjectName("Boxed")
         self.field.setPlaceholderText(tr("Write a message…"))

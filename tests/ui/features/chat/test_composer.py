@@ -128,7 +128,8 @@ def test_the_field_grows_to_a_few_lines_and_then_scrolls(composer: Composer) -> 
 
 @pytest.mark.parametrize("sends", [False, True])
 def test_enter_finishes_only_where_it_sends_and_control_always(qtbot: QtBot, sends: bool) -> None:
-    field = MessageField(sends=sends)
+    field = MessageField()
+    field.sends = sends
     qtbot.addWidget(field)
     told: list[str] = []
     field.finished.connect(lambda: told.append("finished"))
