@@ -53,17 +53,13 @@ Name = Annotated[str, typer.Argument(metavar="ID", help="An id as “captures li
 
 def attach(
     *,
-    provider: Annotated[
-        str, typer.Option("--provider", metavar="URL", help="The provider's real address. Default: the one used last.")
-    ] = "",
-    port: Annotated[
-        int | None, typer.Option("--port", metavar="N", min=0, max=65535, help="Default: the one used last.")
-    ] = None,
+    provider: Annotated[str, "URL", "The provider's real address. Default: the one used last."] = "",
+    port: Annotated[int | None, typer.Option(min=0, max=65535, help="Default: the one used last.")] = None,
     assignments: Annotated[
         list[str] | None,
         typer.Option("--set", metavar="NAME=VALUE", help="Change keepDays, keepMebibytes or keepAuxiliary."),
     ] = None,
-    renew: Annotated[bool, typer.Option("--renew", help="Make a new token: earlier addresses lead nowhere.")] = False,
+    renew: Annotated[bool, "Make a new token: earlier addresses lead nowhere."] = False,
 ) -> None:
     """Listen on this computer between SillyTavern and its provider, until Ctrl+C.
 
@@ -137,11 +133,7 @@ def compare_captures(
     by: OfflineRun,
     *,
     keep_answers: Annotated[
-        bool,
-        typer.Option(
-            "--keep-answers",
-            help="Answer AI selection from the captures, and record that beside the chat for --answers recorded.",
-        ),
+        bool, "Answer AI selection from the captures, and record that beside the chat for --answers recorded."
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -234,8 +226,8 @@ def redact_captures(names: Names) -> None:
 @command(captures, "prune")
 def prune_captures(
     *,
-    days: Annotated[int | None, typer.Option("--days", min=1, help="Keep those of so many days.")] = None,
-    mebibytes: Annotated[int | None, typer.Option("--mebibytes", min=1, help="Keep so many MiB.")] = None,
+    days: Annotated[int | None, typer.Option(min=1, help="Keep those of so many days.")] = None,
+    mebibytes: Annotated[int | None, typer.Option(min=1, help="Keep so many MiB.")] = None,
 ) -> None:
     """Delete what is older or more than the settings say."""
     settings = load_attachment(default_folder()).settings

@@ -33,16 +33,11 @@ from lorestudio.studio.project.project import read_chat
 def basis(
     chat: NeededChat,
     *,
-    hidden: Annotated[
-        str | None, typer.Option("--hidden", metavar="A-B", help="Messages that you say more about with --since.")
-    ] = None,
+    hidden: Annotated[str | None, "A-B", "Messages that you say more about with --since."] = None,
     since: Annotated[
-        int | None,
-        typer.Option("--since", metavar="N", min=0, help="Replies from message N on did not see them; 0: none did."),
+        int | None, typer.Option(min=0, help="Replies from message N on did not see them; 0: none did.")
     ] = None,
-    forget: Annotated[
-        str | None, typer.Option("--forget", metavar="A-B", help="Take back what was said of these messages.")
-    ] = None,
+    forget: Annotated[str | None, "A-B", "Take back what was said of these messages."] = None,
     assignments: Annotated[
         list[str] | None,
         typer.Option(

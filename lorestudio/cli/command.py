@@ -33,7 +33,8 @@ from lorestudio.vault import front_matter
 def command(of: typer.Typer, name: str | None = None) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Register a function as a command, by default under its own name.
 
-    What goes wrong in it becomes a message, and a parameter that is a dataclass stands for options, its fields.
+    What goes wrong in it becomes a message, and a parameter that is a dataclass stands for options, its fields. A text
+    in an annotation is the help of an option that is called as its parameter; one before it stands for the value.
     """
 
     def register(function: Callable[..., None]) -> Callable[..., None]:
@@ -85,14 +86,18 @@ _VALUES: Final = {Path: "FILE", int: "N", float: "N", str: "NAME"}
 """What stands for the value of an option that does not say it, by its type; for a choice that is what there is."""
 
 
-def _plain(annotation: Any) -> Any:  # noqa: ANN401  # what stands behind a parameter's colon
-    """The annotation, in which an option says what stands for its value."""
+def _plain(name: str, annotation: Any) -> Any:  # noqa: ANN401  # what stands behind a parameter's colon
+    """The annotation, in which an option says its name and what stands for its value."""
     base, *marks = get_args(annotation) if get_origin(annotation) is Annotated else (annotation,)
-    values = [*filter(None, map(_value, _types(base)))]
+    if texts := [mark for mark in marks if isinstance(mark, str)]:
+        option = typer.Option(metavar=next(iter(texts[:-1]), None), help=texts[-1])
+        marks = [option, *(mark for mark in marks if not isinstance(mark, str))]
     for place, mark in enumerate(marks):
-        if isinstance(mark, OptionInfo) and mark.metavar is None and values:
-            marks[place] = copy(mark)
-            marks[place].metavar = values[0]
+        if isinstance(mark, OptionInfo):
+            marks[place] = option = copy(mark)
+            if option.default is ...:  # where typer keeps the first name
+                option.param_decls = (f"--{name.replace('_', '-')}",)
+            option.metavar = option.metavar or next(filter(None, map(_value, _types(base))), None)
     return Annotated[base, *marks] if marks else base
 
 
@@ -122,7 +127,7 @@ def _flat(function: Callable[..., None]) -> Callable[..., None]:
         types = hints if of is None else get_type_hints(of, include_extras=True)
         found = [parameter] if of is None else inspect.signature(of).parameters.values()
         named = inspect.Parameter.KEYWORD_ONLY
-        parameters += (each.replace(annotation=_plain(types[each.name]), kind=named) for each in found)
+        parameters += (each.replace(annotation=_plain(each.name, types[each.name]), kind=named) for each in found)
 
     @wraps(function)
     def run(**values: object) -> None:
@@ -161,11 +166,8 @@ def rules_named(text: str | None) -> str:
 
 RulesOption = Annotated[
     str | None,
-    typer.Option(
-        "--rules",
-        metavar="VERSION",
-        help=f"Whose rules decide: DeepLore {' or '.join(VERSIONS)}. Default: as the settings say or show.",
-    ),
+    "VERSION",
+    f"Whose rules decide: DeepLore {' or '.join(VERSIONS)}. Default: as the settings say or show.",
 ]
 
 

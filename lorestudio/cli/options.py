@@ -135,32 +135,23 @@ VaultArgument = Annotated[
     ),
 ]
 
-_CHAT = typer.Option("--chat", help="A SillyTavern chat (.jsonl) or plain text.")
+_CHAT: Final = "A SillyTavern chat (.jsonl) or plain text."
 ChatOption = Annotated[Path | None, _CHAT]
 NeededChat = Annotated[Path, _CHAT]
 """The chat of commands that are about one."""
 
-ReplyOption = Annotated[
-    int | None, typer.Option("--message", min=0, help="The number of a reply. Default: the reply to come.")
-]
-SwipeOption = Annotated[
-    int | None, typer.Option("--swipe", min=1, help="A swipe of the reply, from 1. Default: the active one.")
-]
-SettingsOption = Annotated[
-    Path | None, typer.Option("--settings", help="DeepLore settings, or SillyTavern's settings.json.")
-]
+ReplyOption = Annotated[int | None, typer.Option(min=0, help="The number of a reply. Default: the reply to come.")]
+SwipeOption = Annotated[int | None, typer.Option(min=1, help="A swipe of the reply, from 1. Default: the active one.")]
+SettingsOption = Annotated[Path | None, "DeepLore settings, or SillyTavern's settings.json."]
 TokenizerOption = Annotated[
     str,
-    typer.Option(
-        "--tokenizer",
-        metavar="NAME|FILE",
-        help="How tokens are counted: a tokenizer's name or file, estimate, or SillyTavern's settings or preset; "
-        "chat: or plain: before it says over which way. Default: as SillyTavern's settings beside the chat say.",
-    ),
+    "NAME|FILE",
+    "How tokens are counted: a tokenizer's name or file, estimate, or SillyTavern's settings or preset; "
+    "chat: or plain: before it says over which way. Default: as SillyTavern's settings beside the chat say.",
 ]
 
 
-SeedOption = Annotated[int, typer.Option("--seed", min=0, max=2**32 - 1, help="Seed of the probability rolls.")]
+SeedOption = Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Seed of the probability rolls.")]
 SizeOption = Annotated[
     int,
     typer.Option(
@@ -170,39 +161,25 @@ SizeOption = Annotated[
         help="Context size of the story's model, to be warned of too much lore.",
     ),
 ]
-ModeOption = Annotated[
-    str | None,
-    typer.Option("--mode", help=f"How entries are selected: {', '.join(Mode)}. Default: as the settings say."),
-]
+ModeOption = Annotated[str | None, f"How entries are selected: {', '.join(Mode)}. Default: as the settings say."]
 FixedOption = Annotated[
     list[str] | None,
     typer.Option("--fixed", metavar="SWITCH", help="Mend this quirk of DeepLore (“all”: every one). May be repeated."),
 ]
-AnswersOption = Annotated[
-    str, typer.Option("--answers", help="Who answers for the model: stand-in (offline), recorded, or a profile's name.")
-]
-OfflineAnswersOption = Annotated[
-    str, typer.Option("--answers", help="Who answers for the model: stand-in (offline) or recorded.")
-]
+AnswersOption = Annotated[str, "Who answers for the model: stand-in (offline), recorded, or a profile's name."]
+OfflineAnswersOption = Annotated[str, "Who answers for the model: stand-in (offline) or recorded."]
 """The same for commands that ask no provider."""
 
-YesOption = Annotated[bool, typer.Option("--yes", help="Ask the provider without asking you first.")]
-AskAgainOption = Annotated[
-    bool, typer.Option("--ask-again", help="Ask the provider also for what it answered before, and record that.")
-]
-DoItOption = Annotated[bool, typer.Option("--yes", help="Do it without asking you first.")]
+YesOption = Annotated[bool, "Ask the provider without asking you first."]
+AskAgainOption = Annotated[bool, "Ask the provider also for what it answered before, and record that."]
+DoItOption = Annotated[bool, "Do it without asking you first."]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print it as JSON.")]
-ProfileOption = Annotated[
-    str | None, typer.Option("--profile", metavar="NAME", help="A settings profile, in place of a file.")
-]
+ProfileOption = Annotated[str | None, "A settings profile, in place of a file."]
 BookOption = Annotated[
     list[str] | None,
-    typer.Option(
-        "--book",
-        metavar="[ROLE:]FILE",
-        help="A lorebook for world-info: World Info JSON, or a card with a book inside. ROLE is global, character, "
-        "chat or persona. May be repeated.",
-    ),
+    "[ROLE:]FILE",
+    "A lorebook for world-info: World Info JSON, or a card with a book inside. ROLE is global, character, "
+    "chat or persona. May be repeated.",
 ]
 
 
@@ -212,47 +189,25 @@ class SeenOptions:
     speaks.
     """
 
-    history: Annotated[
-        str | None,
-        typer.Option(
-            "--history", metavar="then|now", help="Messages hidden by now: in sight until hidden, or always hidden."
-        ),
-    ] = None
+    history: Annotated[str | None, "then|now", "Messages hidden by now: in sight until hidden, or always hidden."] = (
+        None
+    )
     scan_text: Annotated[
         str | None,
-        typer.Option(
-            "--scan-text",
-            metavar="handed|stored",
-            help="Search texts as regex scripts and attached files make them, or as they are stored.",
-        ),
+        "handed|stored",
+        "Search texts as regex scripts and attached files make them, or as they are stored.",
     ] = None
     regex: Annotated[
-        list[Path] | None,
-        typer.Option(
-            "--regex",
-            metavar="FILE",
-            help="Regex scripts: SillyTavern's settings.json, or what it exported. May be repeated.",
-        ),
+        list[Path] | None, "Regex scripts: SillyTavern's settings.json, or what it exported. May be repeated."
     ] = None
     embedded_regex: Annotated[
         bool, typer.Option("--embedded-regex/--no-embedded-regex", help="Run the regex scripts in card and preset.")
     ] = True
-    card: Annotated[Path | None, typer.Option("--card", help="The character's card: PNG, CharX or JSON, V1 to V3.")] = (
-        None
-    )
-    persona: Annotated[
-        str, typer.Option("--persona", metavar="TEXT|FILE", help="Your persona. A first line “# Name” names it.")
-    ] = ""
-    group: Annotated[
-        Path | None, typer.Option("--group", metavar="FILE", help="The chat's group: a file of SillyTavern's groups.")
-    ] = None
-    cards: Annotated[
-        Path | None,
-        typer.Option("--cards", metavar="FOLDER", help="Where the group's cards lie. Default: characters/ beside."),
-    ] = None
-    speaker: Annotated[
-        str, typer.Option("--speaker", metavar="NAME", help="Who of the group speaks next. Default: as the group says.")
-    ] = ""
+    card: Annotated[Path | None, "The character's card: PNG, CharX or JSON, V1 to V3."] = None
+    persona: Annotated[str, "TEXT|FILE", "Your persona. A first line “# Name” names it."] = ""
+    group: Annotated[Path | None, "The chat's group: a file of SillyTavern's groups."] = None
+    cards: Annotated[Path | None, "FOLDER", "Where the group's cards lie. Default: characters/ beside."] = None
+    speaker: Annotated[str, "Who of the group speaks next. Default: as the group says."] = ""
 
     def looking(self, project: Project) -> Project:
         """The project looked at in this way. Raises InputError, SettingsError."""
@@ -317,17 +272,9 @@ class SettingsOfSystem:
     """A system, and where its settings are."""
 
     system: Annotated[
-        str | None,
-        typer.Option(
-            "--system", help=f"The system that decides: {SYSTEMS}. Default: {MAIN.name}, for a lorebook what scans it."
-        ),
+        str | None, f"The system that decides: {SYSTEMS}. Default: {MAIN.name}, for a lorebook what scans it."
     ] = None
-    system_settings: Annotated[
-        Path | None,
-        typer.Option(
-            "--system-settings", metavar="FILE", help="Settings of a system other than deeplore: a JSON object."
-        ),
-    ] = None
+    system_settings: Annotated[Path | None, "Settings of a system other than deeplore: a JSON object."] = None
     assignments: Annotated[
         list[str] | None,
         typer.Option("--set", metavar="NAME=VALUE", help="A setting of a system other than deeplore. May be repeated."),

@@ -70,25 +70,19 @@ def add(
     *,
     url: Annotated[
         str,
-        typer.Option(
-            "--url",
-            metavar="ADDRESS",
-            help="The server's address, such as http://127.0.0.1:11434/v1. Known by name: "
-            f"{', '.join(preset.name for preset in PRESETS)}.",
-        ),
+        "ADDRESS",
+        "The server's address, such as http://127.0.0.1:11434/v1. Known by name: "
+        f"{', '.join(preset.name for preset in PRESETS)}.",
     ] = "",
-    model: Annotated[str, typer.Option("--model", help="The model's name at the provider.")] = "",
+    model: Annotated[str, "The model's name at the provider."] = "",
     api: Annotated[
-        Api | None,
-        typer.Option("--api", help="The kind of API the server speaks. Default: openai.", show_default=False),
+        Api | None, typer.Option(help="The kind of API the server speaks. Default: openai.", show_default=False)
     ] = None,
-    key_variable: Annotated[
-        str, typer.Option("--key-variable", help="The name of the environment variable with the key.")
-    ] = "",
-    ask_key: Annotated[bool, typer.Option("--ask-key", help="Ask for the key and keep it in the keyring.")] = False,
-    timeout_ms: Annotated[int | None, typer.Option("--timeout-ms", help="How long to wait for an answer.")] = None,
-    max_tokens: Annotated[int | None, typer.Option("--max-tokens", help="The longest reply it may give.")] = None,
-    replace: Annotated[bool, typer.Option("--replace", help="Put it in place of the profile of this name.")] = False,
+    key_variable: Annotated[str, "The name of the environment variable with the key."] = "",
+    ask_key: Annotated[bool, "Ask for the key and keep it in the keyring."] = False,
+    timeout_ms: Annotated[int | None, "How long to wait for an answer."] = None,
+    max_tokens: Annotated[int | None, "The longest reply it may give."] = None,
+    replace: Annotated[bool, "Put it in place of the profile of this name."] = False,
 ) -> None:
     """Add a profile."""
     known = connections()

@@ -20,10 +20,7 @@ def run(
         typer.Option("-o", "--output", help="Write the result to this file."),
         OutputFile((".jsonl", ".json"), printed=True),
     ] = None,
-    vault_root: Annotated[
-        Path | None,
-        typer.Option("--vault-root", metavar="FOLDER", help="The folder with the vaults that scenarios refer to."),
-    ] = None,
+    vault_root: Annotated[Path | None, "FOLDER", "The folder with the vaults that scenarios refer to."] = None,
     rules: RulesOption = None,
 ) -> None:
     """Run scenarios and print, one a line, what every generation decided."""

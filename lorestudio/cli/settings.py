@@ -140,8 +140,8 @@ def list_settings(
     *,
     settings: SettingsOption = None,
     profile: ProfileOption = None,
-    stage: Annotated[str | None, typer.Option("--stage", help="Only settings that change this stage of a run.")] = None,
-    changed: Annotated[bool, typer.Option("--changed", help="Only those that differ from the default.")] = False,
+    stage: Annotated[str | None, "Only settings that change this stage of a run."] = None,
+    changed: Annotated[bool, "Only those that differ from the default."] = False,
     as_json: JsonOption = False,
 ) -> None:
     """List settings with their values, defaults, ranges and the stages they change."""
@@ -208,9 +208,7 @@ def export_settings(
     settings: SettingsOption = None,
     profile: ProfileOption = None,
     *,
-    to: Annotated[
-        Path | None, typer.Option("--to", metavar="FILE", help="SillyTavern's settings.json to put them into.")
-    ] = None,
+    to: Annotated[Path | None, "SillyTavern's settings.json to put them into."] = None,
     form: Annotated[
         Form, typer.Option("--as", help="Without --to: snippet (JSON), file (for --settings), or list (for people).")
     ] = Form.SNIPPET,
@@ -223,7 +221,7 @@ def export_settings(
     every: Annotated[
         bool, typer.Option("--all", help="Also what belongs to one computer: connections, models, the graph's look.")
     ] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would change.")] = False,
+    dry_run: Annotated[bool, "Only say what would change."] = False,
     yes: DoItOption = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -271,11 +269,9 @@ def import_settings(
         Path, typer.Argument(metavar="FILE", help="SillyTavern's settings.json, a snippet, or our own file.")
     ],
     *,
-    profile: Annotated[str, typer.Option("--profile", metavar="NAME", help="The settings profile that takes them.")],
+    profile: Annotated[str, "The settings profile that takes them."],
     keys: KeysOption = None,
-    replace: Annotated[
-        bool, typer.Option("--replace", help="Put them into the profile of this name where there is one.")
-    ] = False,
+    replace: Annotated[bool, "Put them into the profile of this name where there is one."] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Take settings over from a file into a settings profile."""

@@ -181,9 +181,7 @@ def _qt_advice(error: Exception) -> str:
 
 
 ScreenshotOption = Annotated[
-    Path | None,
-    typer.Option("--screenshot", help="Write a picture of the window to this PNG file and end."),
-    OutputFile((".png",)),
+    Path | None, "Write a picture of the window to this PNG file and end.", OutputFile((".png",))
 ]
 
 
@@ -199,12 +197,8 @@ def start(help_text: str) -> None:
 def demo(
     *,
     screenshot: ScreenshotOption = None,
-    reset: Annotated[
-        bool, typer.Option("--reset", help="Undo first what was done to the demo; that is kept beside it.")
-    ] = False,
-    practice: Annotated[
-        bool, typer.Option("--practice", help="Open a copy with three faults to find and mend; tuning.md goes along.")
-    ] = False,
+    reset: Annotated[bool, "Undo first what was done to the demo; that is kept beside it."] = False,
+    practice: Annotated[bool, "Open a copy with three faults to find and mend; tuning.md goes along."] = False,
 ) -> None:
     """Open the demo vault and chat, replayed. Without a display: replay here and write a picture of the window.
 
@@ -235,17 +229,9 @@ class OpenOptions(ProjectOptions):
     vault: Annotated[
         list[str] | None, typer.Argument(metavar="[VAULT...]", help="Folders of notes, or lorebooks; none for a chat.")
     ] = None  # type: ignore[assignment]  # `opened` takes none for no vault
-    chat: Annotated[
-        Path | None,
-        typer.Option("--chat", help="A SillyTavern chat (.jsonl) or plain text; of a SillyTavern its name will do."),
-    ] = None
-    sillytavern: Annotated[
-        Path | None,
-        typer.Option("--sillytavern", metavar="FOLDER", help="A SillyTavern's folder: without more, list what it has."),
-    ] = None
-    character: Annotated[
-        str, typer.Option("--character", metavar="NAME", help="The newest chat of this character of the SillyTavern.")
-    ] = ""
+    chat: Annotated[Path | None, "A SillyTavern chat (.jsonl) or plain text; of a SillyTavern its name will do."] = None
+    sillytavern: Annotated[Path | None, "FOLDER", "A SillyTavern's folder: without more, list what it has."] = None
+    character: Annotated[str, "The newest chat of this character of the SillyTavern."] = ""
 
     def found(self) -> BroughtChat | None:
         """What is to be opened; None where the folder was listed. Raises what `opened` raises."""

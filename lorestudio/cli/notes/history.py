@@ -28,10 +28,8 @@ NoteArgument = Annotated[
         metavar="NOTE", help="The file of the note; it may be deleted by now. An entry of a lorebook: Book.json/uid 3."
     ),
 ]
-ShowOption = Annotated[int | None, typer.Option("--show", metavar="N", min=1, help="Print version N.")]
-RestoreOption = Annotated[
-    int | None, typer.Option("--restore", metavar="N", min=1, help="Give the note the text of version N.")
-]
+ShowOption = Annotated[int | None, typer.Option(min=1, help="Print version N.")]
+RestoreOption = Annotated[int | None, typer.Option(min=1, help="Give the note the text of version N.")]
 
 
 def history(
@@ -59,7 +57,7 @@ def history(
 def undo(
     vault: FolderArgument,
     *,
-    redo: Annotated[bool, typer.Option("--redo", help="Do again what was undone last.")] = False,
+    redo: Annotated[bool, "Do again what was undone last."] = False,
     listed: Annotated[bool, typer.Option("--list", help="Only list what can be undone, the newest first.")] = False,
     yes: DoItOption = False,
     as_json: JsonOption = False,

@@ -49,17 +49,12 @@ def lint(
     rules: RulesOption = None,
     tokenizer: TokenizerOption = "",
     chat: Annotated[
-        Path | None,
-        typer.Option("--chat", help="Also replay this chat, offline, and say what never comes in or hits too often."),
+        Path | None, "Also replay this chat, offline, and say what never comes in or hits too often."
     ] = None,
     as_json: JsonOption = False,
-    fix: Annotated[
-        bool, typer.Option("--fix", help="Make all safe fixes, as one undoable step, and print them.")
-    ] = False,
-    severity: Annotated[
-        Severity, typer.Option("--severity", help="Show findings of this severity and worse.")
-    ] = Severity.WARNING,
-    strict: Annotated[bool, typer.Option("--strict", help="End with 1 for warnings too.")] = False,
+    fix: Annotated[bool, "Make all safe fixes, as one undoable step, and print them."] = False,
+    severity: Annotated[Severity, "Show findings of this severity and worse."] = Severity.WARNING,
+    strict: Annotated[bool, "End with 1 for warnings too."] = False,
 ) -> None:
     """Check a vault's notes and settings, or a lorebook's entries. Ends with 1 where there are errors, else with 0."""
     project = seen.looking(open_project(vault, chat, settings, rules=rules_named(rules), tokenizer=tokenizer))

@@ -51,9 +51,7 @@ _WIDTH: Final = 60
 
 
 ReportOption = Annotated[
-    Path | None,
-    typer.Option("--report", metavar="FILE.json", help="Write what becomes of every entry and field."),
-    OutputFile((".json",)),
+    Path | None, "FILE.json", "Write what becomes of every entry and field.", OutputFile((".json",))
 ]
 
 
@@ -64,7 +62,7 @@ class CrossingOptions:
     settings: SettingsOption = None
     rules: RulesOption = None
     yes: DoItOption = False
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be done.")] = False
+    dry_run: Annotated[bool, "Only say what would be done."] = False
     as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False
 
     @property
@@ -85,31 +83,21 @@ class CrossingOptions:
 class ImportOptions:
     """What becomes of the entries of lorebooks."""
 
-    folder: Annotated[str, typer.Option("--folder", help="Put the books' folders into this one of the vault.")] = ""
-    flat: Annotated[bool, typer.Option("--flat", help="All notes of a book in one folder.")] = False
-    skip_disabled: Annotated[bool, typer.Option("--skip-disabled", help="Leave out what is switched off.")] = False
+    folder: Annotated[str, "Put the books' folders into this one of the vault."] = ""
+    flat: Annotated[bool, "All notes of a book in one folder."] = False
+    skip_disabled: Annotated[bool, "Leave out what is switched off."] = False
     duplicates: Annotated[
         Twin | None,
-        typer.Option(
-            "--duplicates",
-            help="What becomes of entries whose text or keys a note has already. Default: skip where both are the "
-            "same, else keep both.",
-        ),
+        "What becomes of entries whose text or keys a note has already. Default: skip where both are the "
+        "same, else keep both.",
     ] = None
-    excludes: Annotated[
-        bool, typer.Option("--excludes", help="Members of an inclusion group of up to 8 exclude each other.")
-    ] = False
-    gates: Annotated[
-        bool, typer.Option("--gates", help="The characters that an entry is for become its gate character_present.")
-    ] = False
+    excludes: Annotated[bool, "Members of an inclusion group of up to 8 exclude each other."] = False
+    gates: Annotated[bool, "The characters that an entry is for become its gate character_present."] = False
     heads: Annotated[
         bool, typer.Option("--prefixes", help="NovelAI's prefix and suffix of an entry become part of its text.")
     ] = False
     split: Annotated[
-        int,
-        typer.Option(
-            "--split", metavar="LEVEL", min=0, max=6, help="In Markdown each heading of this level begins an entry."
-        ),
+        int, typer.Option(metavar="LEVEL", min=0, max=6, help="In Markdown each heading of this level begins an entry.")
     ] = 0
 
     def planned(self, files: Sequence[Path], vault: VaultNotes, reading: ParseRules, left: _Left[Path]) -> ImportPlan:
@@ -134,19 +122,12 @@ class ExportOptions:
     """Which notes become entries, and of what."""
 
     form: Annotated[
-        str,
-        typer.Option(
-            "--format", metavar="NAME", help=f"One of {', '.join(BY_NAME)}. Default: as FILE ends, else {WORLD_INFO}."
-        ),
+        str, typer.Option("--format", help=f"One of {', '.join(BY_NAME)}. Default: as FILE ends, else {WORLD_INFO}.")
     ] = ""
-    folder: Annotated[str, typer.Option("--folder", help="Only notes in this folder of the vault.")] = ""
-    card: Annotated[
-        Path | None, typer.Option("--card", metavar="FILE", help="Put the book into a copy of this file.")
-    ] = None
-    as_written: Annotated[
-        bool, typer.Option("--as-written", help="Texts as they stand, with comments and link marks.")
-    ] = False
-    skip_disabled: Annotated[bool, typer.Option("--skip-disabled", help="Leave out what is switched off.")] = False
+    folder: Annotated[str, "Only notes in this folder of the vault."] = ""
+    card: Annotated[Path | None, "Put the book into a copy of this file."] = None
+    as_written: Annotated[bool, "Texts as they stand, with comments and link marks."] = False
+    skip_disabled: Annotated[bool, "Leave out what is switched off."] = False
 
     def choice(self, only: frozenset[str] | None, to: Path) -> ExportChoice:
         """The same for these notes, or for all."""
@@ -158,16 +139,13 @@ class ExportOptions:
 def import_books(
     files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Lorebooks and cards of any known format.")],
     *,
-    into: Annotated[Path, typer.Option("--into", metavar="VAULT", help="The vault; a new folder is made.")],
+    into: Annotated[Path, "VAULT", "The vault; a new folder is made."],
     choice: ImportOptions,
     summaries: Annotated[
         str,
-        typer.Option(
-            "--summaries",
-            metavar="WHO",
-            help="Afterwards have a summary proposed for each new note by stand-in, recorded or a profile; you are "
-            "asked about each, with --yes those that nothing speaks against are written.",
-        ),
+        "WHO",
+        "Afterwards have a summary proposed for each new note by stand-in, recorded or a profile; you are "
+        "asked about each, with --yes those that nothing speaks against are written.",
     ] = "",
     report: ReportOption = None,
     given: CrossingOptions,
@@ -211,11 +189,9 @@ def export_notes(
     vault: FolderArgument,
     notes: Annotated[list[str] | None, typer.Argument(metavar="NOTE...", help="These notes, and no others.")] = None,
     *,
-    to: Annotated[Path, typer.Option("--to", metavar="FILE", help="The lorebook's file.")],
+    to: Annotated[Path, "The lorebook's file."],
     choice: ExportOptions,
-    chat: Annotated[
-        Path | None, typer.Option("--chat", help="Run this chat with the vault and with the book, and compare.")
-    ] = None,
+    chat: Annotated[Path | None, "Run this chat with the vault and with the book, and compare."] = None,
     report: ReportOption = None,
     given: CrossingOptions,
 ) -> None:
@@ -248,29 +224,18 @@ def export_notes(
 def sync_books(
     vault: FolderArgument,
     *,
-    book: Annotated[str, typer.Option("--book", metavar="NAME", help="Only this book of the vault.")] = "",
+    book: Annotated[str, "Only this book of the vault."] = "",
     lies_at: Annotated[
-        Path | None,
-        typer.Option(
-            "--with", metavar="FILE", help="The book, where it was moved or renamed, or NAME.book.json is lost."
-        ),
+        Path | None, typer.Option("--with", help="The book, where it was moved or renamed, or NAME.book.json is lost.")
     ] = None,
-    prefer: Annotated[
-        Prefer | None, typer.Option("--prefer", help="Who is right where both changed the same. Default: neither.")
-    ] = None,
+    prefer: Annotated[Prefer | None, "Who is right where both changed the same. Default: neither."] = None,
     decide: Annotated[
         list[str] | None,
-        typer.Option(
-            "--decide",
-            metavar="UID.FIELD=note|book|@FILE",
-            help="Who is right in one field of one entry; @FILE: the text that was made of both. May be repeated.",
-        ),
+        "UID.FIELD=note|book|@FILE",
+        "Who is right in one field of one entry; @FILE: the text that was made of both. May be repeated.",
     ] = None,
     gone: Annotated[
-        Gone,
-        typer.Option(
-            "--gone", help="What becomes of the other one where an entry or a note is gone. follow: it goes, too."
-        ),
+        Gone, "What becomes of the other one where an entry or a note is gone. follow: it goes, too."
     ] = Gone.LEAVE,
     new: Annotated[bool, typer.Option("--new/--no-new", help="Take new entries and notes over.")] = True,
     given: CrossingOptions,

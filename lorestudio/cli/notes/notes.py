@@ -54,12 +54,10 @@ def search_notes(
         str, typer.Argument(metavar="QUERY", help="Words, “phrases”, OR, -word, path:, file:, tag:, key:.")
     ],
     *,
-    regex: Annotated[bool, typer.Option("--regex", help="The query is a regular expression.")] = False,
-    case: Annotated[bool, typer.Option("--case", help="Capital letters matter.")] = False,
-    word: Annotated[bool, typer.Option("--word", help="Whole words only.")] = False,
-    where: Annotated[
-        list[SearchPlace] | None, typer.Option("--where", help="Look only in this part. May be repeated.")
-    ] = None,
+    regex: Annotated[bool, "The query is a regular expression."] = False,
+    case: Annotated[bool, "Capital letters matter."] = False,
+    word: Annotated[bool, "Whole words only."] = False,
+    where: Annotated[list[SearchPlace] | None, "Look only in this part. May be repeated."] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Search titles, properties and texts of all notes, or of a lorebook's entries. Ends with 1 where nothing is
@@ -85,10 +83,8 @@ def rename_note(
     note: NoteArgument,
     new: Annotated[str, typer.Argument(metavar="NEW", help="The new title.")],
     *,
-    old_key: Annotated[
-        OldKey, typer.Option("--old-key", help="What becomes of a key that says the old title.")
-    ] = OldKey.KEEP,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print what would change, and change nothing.")] = False,
+    old_key: Annotated[OldKey, "What becomes of a key that says the old title."] = OldKey.KEEP,
+    dry_run: Annotated[bool, "Print what would change, and change nothing."] = False,
 ) -> None:
     """Give a note another title, in its heading and its file's name, and change every reference to it."""
     log = change_log([real_path(vault)], dry_run=dry_run)
@@ -103,8 +99,8 @@ def order_notes(
         list[str] | None, typer.Argument(metavar="NOTE...", help="Notes in the order that they are to have.")
     ] = None,
     *,
-    step: Annotated[int, typer.Option("--step", min=1, help="Between two priorities; 1 fills gaps.")] = STEP,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print what would change, and change nothing.")] = False,
+    step: Annotated[int, typer.Option(min=1, help="Between two priorities; 1 fills gaps.")] = STEP,
+    dry_run: Annotated[bool, "Print what would change, and change nothing."] = False,
 ) -> None:
     """Number priorities in steps from the lowest on: of these notes in this order, or of all in the one they have."""
     log = change_log([real_path(vault)], dry_run=dry_run)
@@ -256,15 +252,15 @@ def entries(
     vault: FolderArgument,
     notes: Annotated[list[str] | None, typer.Argument(metavar="NOTE...", help="These notes, and no others.")] = None,
     *,
-    chat: Annotated[Path | None, typer.Option("--chat", help="Notes that this chat names come first.")] = None,
+    chat: Annotated[Path | None, "Notes that this chat names come first."] = None,
     settings: SettingsOption = None,
     rules: RulesOption = None,
-    folder: Annotated[str, typer.Option("--folder", help="Only notes in this folder of the vault.")] = "",
-    tag: Annotated[str, typer.Option("--tag", help="Only notes with this tag, or one below it.")] = "",
-    named: Annotated[bool, typer.Option("--named", help="Only notes that the chat names.")] = False,
-    limit: Annotated[int, typer.Option("--limit", min=1, help="Notes that are listed.")] = 20,
-    make: Annotated[bool, typer.Option("--make", help="Make entries of them, as one step.")] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="With --make: print what would change.")] = False,
+    folder: Annotated[str, "Only notes in this folder of the vault."] = "",
+    tag: Annotated[str, "Only notes with this tag, or one below it."] = "",
+    named: Annotated[bool, "Only notes that the chat names."] = False,
+    limit: Annotated[int, typer.Option(min=1, help="Notes that are listed.")] = 20,
+    make: Annotated[bool, "Make entries of them, as one step."] = False,
+    dry_run: Annotated[bool, "With --make: print what would change."] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Propose which ordinary notes of a vault to make entries of, with keys; --make does it.

@@ -122,9 +122,7 @@ def serious_remarks(proposal: Proposal) -> str:
 propose = command_group("Have summaries, keys or a new note proposed; nothing is written unless you accept it.")
 
 OneVault = Annotated[Path, typer.Argument(metavar="VAULT", help="A folder of Markdown notes.")]
-NoteOption = Annotated[
-    list[str] | None, typer.Option("--note", metavar="NOTE", help="A note by title or file. May be repeated.")
-]
+NoteOption = Annotated[list[str] | None, "NOTE", "A note by title or file. May be repeated."]
 
 _RANGE: Final = re.compile(r"#?(\d+)(?:\s*-\s*#?(\d+))?")
 
@@ -137,19 +135,15 @@ class ProposalOptions:
         list[str],
         typer.Argument(metavar="VAULT...", help="Folders of Markdown notes; a lorebook, to have keys proposed for it."),
     ]
-    chat: Annotated[
-        Path | None, typer.Option("--chat", help="A SillyTavern chat (.jsonl) or plain text, to count what keys find.")
-    ] = None
+    chat: Annotated[Path | None, "A SillyTavern chat (.jsonl) or plain text, to count what keys find."] = None
     settings: SettingsOption = None
     rules: RulesOption = None
     tokenizer: TokenizerOption = ""
-    answers: Annotated[
-        str, typer.Option("--answers", help="Who writes: stand-in (offline, no model), recorded, or a profile's name.")
-    ] = AnswerKind.STAND_IN.value
-    apply: Annotated[bool, typer.Option("--apply", help="Ask about each proposal, and write those you accept.")] = False
-    accept_all: Annotated[
-        bool, typer.Option("--accept-all", help="Write every proposal that nothing speaks against, without asking.")
-    ] = False
+    answers: Annotated[str, "Who writes: stand-in (offline, no model), recorded, or a profile's name."] = (
+        AnswerKind.STAND_IN.value
+    )
+    apply: Annotated[bool, "Ask about each proposal, and write those you accept."] = False
+    accept_all: Annotated[bool, "Write every proposal that nothing speaks against, without asking."] = False
     yes: YesOption = False
     ask_again: AskAgainOption = False
     as_json: JsonOption = False
@@ -172,7 +166,7 @@ def summaries(
     given: ProposalOptions,
     *,
     note: NoteOption = None,
-    again: Annotated[bool, typer.Option("--again", help="Also for notes that have a summary.")] = False,
+    again: Annotated[bool, "Also for notes that have a summary."] = False,
 ) -> None:
     """Summaries, by which AI selection chooses, for the notes that have none."""
     propose_summaries(given, lambda project: _named(project, note) if note else None, again=again)
@@ -182,12 +176,8 @@ def summaries(
 def keys(
     given: ProposalOptions,
     *,
-    note: Annotated[
-        list[str], typer.Option("--note", metavar="NOTE", help="A note by title or file. May be repeated.")
-    ],
-    mode: Annotated[
-        str, typer.Option("--mode", help="What the keys are for: keyword or two-stage. Default: as the settings say.")
-    ] = "",
+    note: Annotated[list[str], "NOTE", "A note by title or file. May be repeated."],
+    mode: Annotated[str, "What the keys are for: keyword or two-stage. Default: as the settings say."] = "",
 ) -> None:
     """Better keys for a note or a lorebook's entry, each with the number of messages of the chat it is found in."""
     project = given.project()
@@ -199,8 +189,8 @@ def keys(
 def draft(
     given: DraftOptions,
     *,
-    messages: Annotated[str, typer.Option("--messages", metavar="RANGE", help="Messages, as in 4-9 or 4,6,8-9.")],
-    focus: Annotated[str, typer.Option("--focus", metavar="TEXT", help="What the note should be about.")] = "",
+    messages: Annotated[str, "RANGE", "Messages, as in 4-9 or 4,6,8-9."],
+    focus: Annotated[str, "TEXT", "What the note should be about."] = "",
 ) -> None:
     """A new note about something in these messages that has no note yet."""
     project = given.project()
@@ -212,12 +202,8 @@ def draft(
 def locks(
     vault: OneVault,
     *,
-    lock: Annotated[
-        list[Path] | None, typer.Option("--lock", metavar="FILE", help="Never propose anything for this note.")
-    ] = None,
-    unlock: Annotated[
-        list[Path] | None, typer.Option("--unlock", metavar="FILE", help="Take a note off the list.")
-    ] = None,
+    lock: Annotated[list[Path] | None, "Never propose anything for this note."] = None,
+    unlock: Annotated[list[Path] | None, "Take a note off the list."] = None,
     as_json: JsonOption = False,
 ) -> None:
     """List the notes of a vault that are locked in the studio, after locking and unlocking some.

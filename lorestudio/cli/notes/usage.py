@@ -32,7 +32,7 @@ def usage(
     chat: ChatOption = None,
     output: Annotated[
         Path | None,
-        typer.Option("-o", "--output", metavar="FILE", help="Write a row for each entry to this CSV file."),
+        typer.Option("-o", "--output", help="Write a row for each entry to this CSV file."),
         OutputFile((".csv",)),
     ] = None,
     as_json: JsonOption = False,

@@ -7,8 +7,6 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from lorestudio.cli.output import say_all
 from lorestudio.domain.entry import Entry
 from lorestudio.domain.javascript import Json
@@ -38,32 +36,16 @@ from lorestudio.systems.registry import kind_of
 class ChoiceOptions:
     """What is chosen for the chat, as it was typed."""
 
-    preset: Annotated[
-        str | None,
-        typer.Option("--preset", metavar="NAME", help="Apply a scenario preset: its name, or a preset's file."),
-    ] = None
+    preset: Annotated[str | None, "Apply a scenario preset: its name, or a preset's file."] = None
     context: Annotated[
         list[str] | None,
-        typer.Option(
-            "--context",
-            metavar="KEY=VALUE",
-            help="Set a field of the chat's context, as in era=winter; KEY= clears it. May be repeated.",
-        ),
+        "KEY=VALUE",
+        "Set a field of the chat's context, as in era=winter; KEY= clears it. May be repeated.",
     ] = None
-    pin: Annotated[list[str] | None, typer.Option("--pin", metavar="TITLE", help="Pin an entry. May be repeated.")] = (
-        None
-    )
-    block: Annotated[
-        list[str] | None, typer.Option("--block", metavar="TITLE", help="Block an entry. May be repeated.")
-    ] = None
-    folder: Annotated[
-        list[str] | None,
-        typer.Option("--folder", metavar="FOLDER", help="Use only entries of this folder. May be repeated."),
-    ] = None
-    free: Annotated[
-        list[str] | None,
-        typer.Option("--free", metavar="TITLE", help="Take pin and block of an entry away. May be repeated."),
-    ] = None
+    pin: Annotated[list[str] | None, "TITLE", "Pin an entry. May be repeated."] = None
+    block: Annotated[list[str] | None, "TITLE", "Block an entry. May be repeated."] = None
+    folder: Annotated[list[str] | None, "FOLDER", "Use only entries of this folder. May be repeated."] = None
+    free: Annotated[list[str] | None, "TITLE", "Take pin and block of an entry away. May be repeated."] = None
 
     def __bool__(self) -> bool:
         return any(getattr(self, each.name) for each in fields(self))

@@ -77,31 +77,16 @@ def diff_runs(
     by: OfflineRun,
     *,
     message: Annotated[
-        int | None,
-        typer.Option(
-            "--message", min=0, help="The number of a reply. Default: all replies of the chat, a row for each."
-        ),
+        int | None, typer.Option(min=0, help="The number of a reply. Default: all replies of the chat, a row for each.")
     ] = None,
     swipe: SwipeOption = None,
-    against: Annotated[
-        str | None,
-        typer.Option(
-            "--against", metavar="MESSAGE[.SWIPE]", help="Compare with another reply, or another swipe of it."
-        ),
-    ] = None,
-    settings2: Annotated[Path | None, typer.Option("--settings2", help="Compare with these settings.")] = None,
+    against: Annotated[str | None, "MESSAGE[.SWIPE]", "Compare with another reply, or another swipe of it."] = None,
+    settings2: Annotated[Path | None, "Compare with these settings."] = None,
     vault2: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--vault2",
-            metavar="VAULT",
-            help="Compare with another state of the vault. Repeat it where there are several.",
-        ),
+        list[str] | None, "VAULT", "Compare with another state of the vault. Repeat it where there are several."
     ] = None,
-    chat2: Annotated[Path | None, typer.Option("--chat2", help="Compare with another state of the chat.")] = None,
-    system2: Annotated[
-        str | None, typer.Option("--system2", metavar="SYSTEM[:FILE]", help="Compare with another system, or its file.")
-    ] = None,
+    chat2: Annotated[Path | None, "Compare with another state of the chat."] = None,
+    system2: Annotated[str | None, "SYSTEM[:FILE]", "Compare with another system, or its file."] = None,
     causes: Annotated[
         bool, typer.Option("--causes/--no-causes", help="Find out which difference did what, by running each alone.")
     ] = True,

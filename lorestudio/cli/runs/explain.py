@@ -242,16 +242,12 @@ def explain(
     given: ChatOptions,
     by: OfflineRun,
     *,
-    entry: Annotated[
-        str | None, typer.Option("--entry", help="The entry: its title, or its file name in the vault. Default: all.")
-    ] = None,
+    entry: Annotated[str | None, "The entry: its title, or its file name in the vault. Default: all."] = None,
     message: Annotated[
-        int | None, typer.Option("--message", min=0, help="The number of a message. Default: the reply to come.")
+        int | None, typer.Option(min=0, help="The number of a message. Default: the reply to come.")
     ] = None,
     swipe: SwipeOption = None,
-    why_not: Annotated[
-        bool, typer.Option("--why-not", help="Find the single changes that would bring the entry in.")
-    ] = False,
+    why_not: Annotated[bool, "Find the single changes that would bring the entry in."] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Say stage by stage what a reply did with an entry, and which change was tried and brings it in.

@@ -160,10 +160,7 @@ def preview(
     by: OfflineRun,
     *,
     message: ReplyOption = None,
-    text: Annotated[
-        Path | None,
-        typer.Option("--text", help="A file with the edited note, - for standard input. Default: as saved."),
-    ] = None,
+    text: Annotated[Path | None, "A file with the edited note, - for standard input. Default: as saved."] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Say what an edited note would change in a generation, without saving it. No provider is asked."""

@@ -28,17 +28,11 @@ from lorestudio.trace.wording import plural
 class SetupOptions:
     """What a prompt is made of besides the lore, and how much room it has."""
 
-    preset: Annotated[
-        Path | None,
-        typer.Option("--preset", metavar="FILE", help="SillyTavern's preset of chat completion, or its settings.json."),
-    ] = None
-    main: Annotated[
-        Path | None, typer.Option("--main", help="A file with your main prompt; it goes before the preset's.")
-    ] = None
+    preset: Annotated[Path | None, "SillyTavern's preset of chat completion, or its settings.json."] = None
+    main: Annotated[Path | None, "A file with your main prompt; it goes before the preset's."] = None
     context: Annotated[
         int | None,
         typer.Option(
-            "--context",
             metavar="TOKENS",
             min=0,
             help="Context size of the model; 0: as large as needed. Default: the preset's, else 0.",
@@ -46,9 +40,7 @@ class SetupOptions:
     ] = None
     reply: Annotated[
         int | None,
-        typer.Option(
-            "--reply", metavar="TOKENS", min=1, help=f"Room for the reply. Default: the preset's, else {REPLY_TOKENS}."
-        ),
+        typer.Option(metavar="TOKENS", min=1, help=f"Room for the reply. Default: the preset's, else {REPLY_TOKENS}."),
     ] = None
 
     def added_to(self, setup: PromptSetup) -> PromptSetup:

@@ -165,10 +165,7 @@ def replay(
     fixed_switches: FixedOption = None,
     yes: YesOption = False,
     ask_again: AskAgainOption = False,
-    messages: Annotated[
-        str | None,
-        typer.Option("--messages", metavar="A-B", help="Only the replies from message A to B; A- is to the end."),
-    ] = None,
+    messages: Annotated[str | None, "A-B", "Only the replies from message A to B; A- is to the end."] = None,
     kind: Annotated[
         str | None,
         typer.Option("--type", metavar="KIND", help="What world-info takes the replies for, as in normal, continue."),

@@ -36,14 +36,9 @@ def report(
     given: ChatOptions,
     by: OfflineRun,
     *,
-    message: Annotated[
-        int | None, typer.Option("--message", min=0, help="The number of a reply. Default: the whole chat.")
-    ] = None,
+    message: Annotated[int | None, typer.Option(min=0, help="The number of a reply. Default: the whole chat.")] = None,
     swipe: SwipeOption = None,
-    redacted: Annotated[
-        bool,
-        typer.Option("--redacted", help="Replace names, keys and texts, so that it can be posted where all can read."),
-    ] = False,
+    redacted: Annotated[bool, "Replace names, keys and texts, so that it can be posted where all can read."] = False,
     output: Annotated[
         Path | None,
         typer.Option("-o", "--output", help="Write it to this file: .html, .md, .txt or .json. Default: text, here."),

@@ -137,7 +137,7 @@ def _messages(memory: Memory, between: str) -> str:
 facts = command_group("Facts drawn out of chats: kept as memories with their vectors, and found again by similarity.")
 
 ChatArgument = Annotated[Path, typer.Argument(metavar="CHAT", help="A SillyTavern chat (.jsonl) or plain text.")]
-ChatOption = Annotated[Path | None, typer.Option("--chat", help="Only the memories that this chat would see.")]
+ChatOption = Annotated[Path | None, "Only the memories that this chat would see."]
 IdArgument = Annotated[str, typer.Argument(metavar="ID", help="A memory's id, or how it begins.")]
 IdsArgument = Annotated[list[str], typer.Argument(metavar="ID...", help="Ids of memories, or how they begin.")]
 
@@ -146,9 +146,7 @@ IdsArgument = Annotated[list[str], typer.Argument(metavar="ID...", help="Ids of 
 class FactsOptions:
     """The settings of fact memory."""
 
-    settings: Annotated[
-        Path | None, typer.Option("--settings", metavar="FILE", help="Settings of fact memory: a JSON object.")
-    ] = None
+    settings: Annotated[Path | None, "Settings of fact memory: a JSON object."] = None
     assignments: Annotated[
         list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A setting of fact memory. May be repeated.")
     ] = None
@@ -166,14 +164,11 @@ def extract(
     given: FactsOptions,
     *,
     answers: Annotated[
-        str,
-        typer.Option("--answers", help="Who draws facts out: stand-in (plain rules, offline), recorded, or a profile."),
+        str, "Who draws facts out: stand-in (plain rules, offline), recorded, or a profile."
     ] = AnswerKind.STAND_IN.value,
-    due: Annotated[bool, typer.Option("--due", help="Only passages that a long enough silence has ended.")] = False,
-    again: Annotated[bool, typer.Option("--again", help="Also passages whose facts are kept already.")] = False,
-    passage: Annotated[
-        str, typer.Option("--passage", metavar="FIRST-LAST", help="Only this passage, also where its facts are kept.")
-    ] = "",
+    due: Annotated[bool, "Only passages that a long enough silence has ended."] = False,
+    again: Annotated[bool, "Also passages whose facts are kept already."] = False,
+    passage: Annotated[str, "FIRST-LAST", "Only this passage, also where its facts are kept."] = "",
     yes: YesOption = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -224,8 +219,8 @@ def extract(
 def list_memories(
     given: FactsOptions,
     chat: ChatOption = None,
-    tag: Annotated[str, typer.Option("--tag", help="Only memories with this tag.")] = "",
-    pinned: Annotated[bool, typer.Option("--pinned", help="Only pinned memories.")] = False,
+    tag: Annotated[str, "Only memories with this tag."] = "",
+    pinned: Annotated[bool, "Only pinned memories."] = False,
     as_json: JsonOption = False,
 ) -> None:
     """List the memories, newest last."""
@@ -244,9 +239,9 @@ def search(
     text: Annotated[str, typer.Argument(metavar="TEXT", help="What the memories should be about.")],
     given: FactsOptions,
     *,
-    chat: Annotated[Path, typer.Option("--chat", help="The chat whose memories are searched.")],
-    limit: Annotated[int, typer.Option("--limit", min=1, help="So many memories at most.")] = 10,
-    tag: Annotated[list[str] | None, typer.Option("--tag", help="Only with this tag. May be repeated.")] = None,
+    chat: Annotated[Path, "The chat whose memories are searched."],
+    limit: Annotated[int, typer.Option(min=1, help="So many memories at most.")] = 10,
+    tag: Annotated[list[str] | None, "Only with this tag. May be repeated."] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Find the memories most similar to a text."""
@@ -281,7 +276,7 @@ def edit(
     memory: IdArgument,
     text: Annotated[str, typer.Argument(metavar="TEXT", help="The new text.")],
     given: FactsOptions,
-    tag: Annotated[list[str] | None, typer.Option("--tag", help="The new tags. May be repeated.")] = None,
+    tag: Annotated[list[str] | None, "The new tags. May be repeated."] = None,
 ) -> None:
     """Give a memory another text; its vector is made anew."""
     with given.session() as session:

@@ -157,13 +157,9 @@ recap = command_group("Recaps of a chat's messages and scenes, and the running r
 class RecapOptions:
     """The chat whose recaps are meant, and the settings of recap memory."""
 
-    chat: Annotated[Path, typer.Option("--chat", help="A SillyTavern chat (.jsonl).")]
-    settings: Annotated[
-        Path | None, typer.Option("--settings", help="Settings of recap memory, or SillyTavern's settings.json.")
-    ] = None
-    context: Annotated[
-        int, typer.Option("--context", metavar="TOKENS", min=0, help="Room of the story's model for prompts.")
-    ] = 0
+    chat: Annotated[Path, "A SillyTavern chat (.jsonl)."]
+    settings: Annotated[Path | None, "Settings of recap memory, or SillyTavern's settings.json."] = None
+    context: Annotated[int, typer.Option(metavar="TOKENS", min=0, help="Room of the story's model for prompts.")] = 0
     tokenizer: TokenizerOption = ""
 
     def session(self, asked: Answering | None = None) -> RecapSession:
@@ -207,18 +203,18 @@ def run(
     given: RecapOptions,
     *,
     answers: Annotated[
-        str, typer.Option("--answers", help="Who writes the recaps: stand-in (offline), recorded, or a profile's name.")
+        str, "Who writes the recaps: stand-in (offline), recorded, or a profile's name."
     ] = AnswerKind.STAND_IN.value,
     message: Annotated[
-        list[int] | None, typer.Option("--message", min=0, help="Only the recap of this message. May be repeated.")
+        list[int] | None, typer.Option(min=0, help="Only the recap of this message. May be repeated.")
     ] = None,
     scene: Annotated[
         list[int] | None,
-        typer.Option("--scene", min=0, help="Only the recap of the scene ending at this message. May be repeated."),
+        typer.Option(min=0, help="Only the recap of the scene ending at this message. May be repeated."),
     ] = None,
-    search: Annotated[bool, typer.Option("--search", help="Only the search for the next scene break.")] = False,
-    running: Annotated[bool, typer.Option("--running", help="Only the running recap of all scenes.")] = False,
-    resume: Annotated[bool, typer.Option("--resume", help="Only what is queued already.")] = False,
+    search: Annotated[bool, "Only the search for the next scene break."] = False,
+    running: Annotated[bool, "Only the running recap of all scenes."] = False,
+    resume: Annotated[bool, "Only what is queued already."] = False,
     yes: YesOption = False,
 ) -> None:
     """Make what is due: recaps of messages and scenes, scene breaks, the running recap. Ctrl+C stops; run goes on."""
@@ -248,22 +244,19 @@ def scenes(
     given: RecapOptions,
     *,
     toggle: Annotated[
-        int | None, typer.Option("--toggle", min=0, help="Set, hide or show a scene break after this message.")
+        int | None, typer.Option(min=0, help="Set, hide or show a scene break after this message.")
     ] = None,
     turn: Annotated[
         int | None, typer.Option("--next", min=0, help="Use the next version of this scene's recap.")
     ] = None,
     delete: Annotated[
-        int | None,
-        typer.Option("--delete", min=0, help="Take this scene out, with the running recaps that reach to it."),
+        int | None, typer.Option(min=0, help="Take this scene out, with the running recaps that reach to it.")
     ] = None,
     hide: Annotated[
-        int | None, typer.Option("--hide", min=0, help="Keep this message hidden, whatever hiding by scenes does.")
+        int | None, typer.Option(min=0, help="Keep this message hidden, whatever hiding by scenes does.")
     ] = None,
-    unhide: Annotated[int | None, typer.Option("--unhide", min=0, help="Leave it to hiding by scenes again.")] = None,
-    back: Annotated[
-        int | None, typer.Option("--back", min=0, help="Use the version before of this scene's recap.")
-    ] = None,
+    unhide: Annotated[int | None, typer.Option(min=0, help="Leave it to hiding by scenes again.")] = None,
+    back: Annotated[int | None, typer.Option(min=0, help="Use the version before of this scene's recap.")] = None,
     as_json: JsonOption = False,
 ) -> None:
     """List the scenes: their messages, names, versions, and what locks them; set breaks and choose versions."""
@@ -294,9 +287,9 @@ def scenes(
 def running(
     given: RecapOptions,
     *,
-    use: Annotated[int | None, typer.Option("--use", min=0, help="Let this version go into the prompt.")] = None,
-    delete: Annotated[int | None, typer.Option("--delete", min=0, help="Delete this version.")] = None,
-    adopt: Annotated[bool, typer.Option("--adopt", help="Use those of another chat that are in this file.")] = False,
+    use: Annotated[int | None, typer.Option(min=0, help="Let this version go into the prompt.")] = None,
+    delete: Annotated[int | None, typer.Option(min=0, help="Delete this version.")] = None,
+    adopt: Annotated[bool, "Use those of another chat that are in this file."] = False,
     as_json: JsonOption = False,
 ) -> None:
     """List the versions of the running recap; choose or delete one."""
@@ -321,10 +314,10 @@ def running(
 def show(
     given: RecapOptions,
     *,
-    message: Annotated[int | None, typer.Option("--message", min=0, help="The recap of this message.")] = None,
-    scene: Annotated[int | None, typer.Option("--scene", min=0, help="The recap of the scene ending here.")] = None,
-    version: Annotated[int | None, typer.Option("--version", min=0, help="This version of the running recap.")] = None,
-    trace: Annotated[bool, typer.Option("--trace", help="What was decided about every message and scene.")] = False,
+    message: Annotated[int | None, typer.Option(min=0, help="The recap of this message.")] = None,
+    scene: Annotated[int | None, typer.Option(min=0, help="The recap of the scene ending here.")] = None,
+    version: Annotated[int | None, typer.Option(min=0, help="This version of the running recap.")] = None,
+    trace: Annotated[bool, "What was decided about every message and scene."] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Print what goes into the prompt; or a recap, a version, or the whole trace."""
@@ -344,11 +337,11 @@ def show(
 @command(recap)
 def edit(
     given: RecapOptions,
-    text: Annotated[Path, typer.Option("--text", help="A file with the new text, - for standard input.")],
+    text: Annotated[Path, "A file with the new text, - for standard input."],
     *,
-    message: Annotated[int | None, typer.Option("--message", min=0, help="The recap of this message.")] = None,
-    scene: Annotated[int | None, typer.Option("--scene", min=0, help="The recap of the scene ending here.")] = None,
-    exclude: Annotated[bool, typer.Option("--exclude", help="Exclude the message's recap afterwards.")] = False,
+    message: Annotated[int | None, typer.Option(min=0, help="The recap of this message.")] = None,
+    scene: Annotated[int | None, typer.Option(min=0, help="The recap of the scene ending here.")] = None,
+    exclude: Annotated[bool, "Exclude the message's recap afterwards."] = False,
 ) -> None:
     """Write the recap of a message or a scene; without either, a new version of the running recap."""
     session = given.session()
@@ -368,10 +361,10 @@ def edit(
 def queue(
     given: RecapOptions,
     *,
-    pause: Annotated[bool, typer.Option("--pause", help="Begin nothing further.")] = False,
-    resume: Annotated[bool, typer.Option("--resume", help="Allow work again.")] = False,
-    remove: Annotated[str | None, typer.Option("--remove", metavar="ID", help="Take this operation out.")] = None,
-    clear: Annotated[bool, typer.Option("--clear", help="Take all of them out.")] = False,
+    pause: Annotated[bool, "Begin nothing further."] = False,
+    resume: Annotated[bool, "Allow work again."] = False,
+    remove: Annotated[str | None, "ID", "Take this operation out."] = None,
+    clear: Annotated[bool, "Take all of them out."] = False,
     as_json: JsonOption = False,
 ) -> None:
     """List what is queued and what became of the last operations; pause, resume or empty the queue."""

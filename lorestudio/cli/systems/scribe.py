@@ -25,14 +25,13 @@ def scribe(
     vault: VaultArgument,
     *,
     chat: NeededChat,
-    answers: Annotated[str, typer.Option("--answers", help="Who writes the note: a profile's name, or recorded.")],
+    answers: Annotated[str, "Who writes the note: a profile's name, or recorded."],
     settings: SettingsOption = None,
     rules: RulesOption = None,
-    focus: Annotated[str, typer.Option("--focus", metavar="TEXT", help="What the note should pay attention to.")] = "",
-    save: Annotated[bool, typer.Option("--save", help="Put the note into the vault's session folder.")] = False,
+    focus: Annotated[str, "TEXT", "What the note should pay attention to."] = "",
+    save: Annotated[bool, "Put the note into the vault's session folder."] = False,
     reply: Annotated[
-        int | None,
-        typer.Option("--reply", metavar="N", min=0, help="Take the AI notepad's notes from reply N (extract mode)."),
+        int | None, typer.Option(min=0, help="Take the AI notepad's notes from reply N (extract mode).")
     ] = None,
     tokenizer: TokenizerOption = "",
     yes: YesOption = False,

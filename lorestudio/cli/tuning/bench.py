@@ -46,11 +46,9 @@ def try_text(
     by: SystemOptions,
     seen: SeenOptions,
     *,
-    text: Annotated[str | None, typer.Option("--text", metavar="TEXT", help="The text.")] = None,
-    file: Annotated[Path | None, typer.Option("--file", help="A file with the text, - for standard input.")] = None,
-    chat: Annotated[
-        Path | None, typer.Option("--chat", help="Put the text behind this chat, which is replayed.")
-    ] = None,
+    text: Annotated[str | None, "TEXT", "The text."] = None,
+    file: Annotated[Path | None, "A file with the text, - for standard input."] = None,
+    chat: Annotated[Path | None, "Put the text behind this chat, which is replayed."] = None,
     settings: SettingsOption = None,
     rules: RulesOption = None,
     seed: SeedOption = 0,

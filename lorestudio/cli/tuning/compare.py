@@ -45,30 +45,21 @@ def compare(
     chat: NeededChat,
     run: Annotated[
         list[str] | None,
-        typer.Option(
-            "--run",
-            metavar="SYSTEM[:FILE]",
-            help=f"A run to compare: a system ({SYSTEMS}), with a file of its settings. At least two.",
-        ),
+        "SYSTEM[:FILE]",
+        f"A run to compare: a system ({SYSTEMS}), with a file of its settings. At least two.",
     ] = None,
     rules: Annotated[
         list[str] | None,
-        typer.Option(
-            "--rules",
-            metavar="VERSION",
-            help=f"DeepLore by these rules ({', '.join(VERSIONS)}) as one of the runs. Of two it is said which rule "
-            "did what. May be repeated.",
-        ),
+        "VERSION",
+        f"DeepLore by these rules ({', '.join(VERSIONS)}) as one of the runs. Of two it is said which rule "
+        "did what. May be repeated.",
     ] = None,
-    settings: Annotated[Path | None, typer.Option("--settings", help="DeepLore settings of every run.")] = None,
+    settings: Annotated[Path | None, "DeepLore settings of every run."] = None,
     seed: SeedOption = 0,
     tokenizer: Annotated[
         list[str] | None,
-        typer.Option(
-            "--tokenizer",
-            metavar="NAME|FILE",
-            help="How tokens are counted. Given several times, every run is made with each (default: deeplore).",
-        ),
+        "NAME|FILE",
+        "How tokens are counted. Given several times, every run is made with each (default: deeplore).",
     ] = None,
     book: BookOption = None,
     as_json: JsonOption = False,

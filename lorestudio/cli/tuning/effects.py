@@ -39,20 +39,12 @@ def effects(
     ] = None,
     note: Annotated[
         list[str] | None,
-        typer.Option(
-            "--note",
-            metavar="NOTE:NAME=VALUE",
-            help="A property of a note, its value as in the note; without one it goes. May be repeated.",
-        ),
+        "NOTE:NAME=VALUE",
+        "A property of a note, its value as in the note; without one it goes. May be repeated.",
     ] = None,
-    text: Annotated[
-        list[str] | None,
-        typer.Option("--text", metavar="NOTE=FILE", help="A note with the text of a file. May be repeated."),
-    ] = None,
-    each: Annotated[bool, typer.Option("--each", help="Instead, each setting by a step to both sides.")] = False,
-    setting: Annotated[
-        list[str] | None, typer.Option("--setting", metavar="NAME", help="With --each: only this. May be repeated.")
-    ] = None,
+    text: Annotated[list[str] | None, "NOTE=FILE", "A note with the text of a file. May be repeated."] = None,
+    each: Annotated[bool, "Instead, each setting by a step to both sides."] = False,
+    setting: Annotated[list[str] | None, "With --each: only this. May be repeated."] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Run whole chats with a change, offline, and say reply by reply who enters, who leaves, and what is expected.

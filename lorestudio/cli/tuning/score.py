@@ -44,12 +44,7 @@ def score(
     chats: WholeChats,
     *,
     judge: Annotated[
-        str,
-        typer.Option(
-            "--judge",
-            metavar="PROFILE",
-            help="Let this provider, or recorded answers, say what each reply has used; the cost is told first.",
-        ),
+        str, "PROFILE", "Let this provider, or recorded answers, say what each reply has used; the cost is told first."
     ] = "",
     yes: YesOption = False,
     as_json: JsonOption = False,
@@ -155,16 +150,12 @@ def _dead_table(each: ScoredChat, dead: Sequence[EntryUse]) -> Table:
 def check(
     chats: WholeChats,
     *,
-    baseline: Annotated[
-        Path | None, typer.Option("--baseline", metavar="FILE", help="An earlier report of --json, to compare with.")
-    ] = None,
+    baseline: Annotated[Path | None, "An earlier report of --json, to compare with."] = None,
     only_regressions: Annotated[
         bool,
         typer.Option("--fail-on-regression", help="End with 1 only where something that was met in --baseline is not."),
     ] = False,
-    junit: Annotated[
-        Path | None, typer.Option("--junit", metavar="FILE", help="Also write JUnit XML."), OutputFile((".xml",))
-    ] = None,
+    junit: Annotated[Path | None, "Also write JUnit XML.", OutputFile((".xml",))] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Check what should be in the prompt, over whole chats and offline. Ends with 1 where an expectation is broken."""

@@ -50,40 +50,26 @@ class TuningOptions:
 
     over: Annotated[
         list[str] | None,
-        typer.Option(
-            "--over",
-            metavar="WHAT[=VALUES]",
-            help="What may be turned: SETTING=LOW..HIGH[/STEP], SETTING=A,B,C, or SETTING for all that is declared; "
-            "NOTE:PROPERTY=VALUES; NOTE:keys for each of its keys, there or not. May be repeated.",
-        ),
+        "WHAT[=VALUES]",
+        "What may be turned: SETTING=LOW..HIGH[/STEP], SETTING=A,B,C, or SETTING for all that is declared; "
+        "NOTE:PROPERTY=VALUES; NOTE:keys for each of its keys, there or not. May be repeated.",
     ] = None
-    by: Annotated[SearchWay, typer.Option("--by", help="How the next point is chosen.")] = SearchWay.OPTUNA
-    runs: Annotated[int, typer.Option("--runs", min=1, help="So many points at most.")] = 100
-    minutes: Annotated[float | None, typer.Option("--minutes", min=0, help="End after so many minutes.")] = None
+    by: Annotated[SearchWay, "How the next point is chosen."] = SearchWay.OPTUNA
+    runs: Annotated[int, typer.Option(min=1, help="So many points at most.")] = 100
+    minutes: Annotated[float | None, typer.Option(min=0, help="End after so many minutes.")] = None
     goal: Annotated[
         list[str] | None,
-        typer.Option(
-            "--goal",
-            help=f"What is searched for, the first one decides: {', '.join(METRICS)}. May be repeated. "
-            f"Default: {' and '.join(GOALS)}.",
-        ),
+        f"What is searched for, the first one decides: {', '.join(METRICS)}. May be repeated. "
+        f"Default: {' and '.join(GOALS)}.",
     ] = None
     hold_out: Annotated[
-        float,
-        typer.Option("--hold-out", min=0, max=0.9, help="The share of replies that is only looked at in the end."),
+        float, typer.Option(min=0, max=0.9, help="The share of replies that is only looked at in the end.")
     ] = 1 / 3
-    hold_out_chat: Annotated[
-        list[str] | None,
-        typer.Option("--hold-out-chat", metavar="NAME", help="A whole chat that is held out. May be repeated."),
-    ] = None
-    workers: Annotated[int, typer.Option("--workers", min=1, help="Processes of this computer that run points.")] = 1
-    dask: Annotated[str, typer.Option("--dask", metavar="ADDRESS", help="A Dask scheduler whose workers run them.")] = (
-        ""
-    )
+    hold_out_chat: Annotated[list[str] | None, "A whole chat that is held out. May be repeated."] = None
+    workers: Annotated[int, typer.Option(min=1, help="Processes of this computer that run points.")] = 1
+    dask: Annotated[str, "ADDRESS", "A Dask scheduler whose workers run them."] = ""
     journal: Annotated[
-        Path | None,
-        typer.Option("--journal", metavar="FILE", help="Keep every run there, and go on from what is there."),
-        OutputFile((".log", ".jsonl", ".json")),
+        Path | None, "Keep every run there, and go on from what is there.", OutputFile((".log", ".jsonl", ".json"))
     ] = None
 
     def found(self, trial: TuningTrial, seed: int) -> SearchOutcome:
@@ -102,38 +88,22 @@ class TuningOptions:
 class PointOptions:
     """Which point is looked at, and what becomes of it."""
 
-    keep: Annotated[
-        str | None, typer.Option("--keep", metavar="NAME", help="Keep the chosen point as a settings profile.")
-    ] = None
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", metavar="FILE", help="Write the settings there as a file for --run."),
-        OutputFile((".json",)),
-    ] = None
+    keep: Annotated[str | None, "Keep the chosen point as a settings profile."] = None
+    output: Annotated[Path | None, "Write the settings there as a file for --run.", OutputFile((".json",))] = None
     point: Annotated[
         int | None,
         typer.Option(
-            "--point",
-            min=-1,
-            help="Which point to keep. Default: the best by the first goal, of equal ones the nearest to now.",
+            min=-1, help="Which point to keep. Default: the best by the first goal, of equal ones the nearest to now."
         ),
     ] = None
-    look: Annotated[
-        bool, typer.Option("--look", help="Say of every reply who enters and who leaves at the point, as effects does.")
-    ] = False
+    look: Annotated[bool, "Say of every reply who enters and who leaves at the point, as effects does."] = False
     beside: Annotated[
         bool, typer.Option("--compare", help="Put the point beside the settings as they are now, as compare does.")
     ] = False
     apply: Annotated[
-        bool,
-        typer.Option(
-            "--apply",
-            help="Write what the point turns in notes into them, as one step that `lorestudio undo` takes back.",
-        ),
+        bool, "Write what the point turns in notes into them, as one step that `lorestudio undo` takes back."
     ] = False
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print what --apply would write, and write nothing.")] = (
-        False
-    )
+    dry_run: Annotated[bool, "Print what --apply would write, and write nothing."] = False
 
     def keep_settings(self, trial: TuningTrial, best: TriedPoint) -> None:
         """Keep the point's settings as a profile and as a file, where that is wanted. Raises SettingsError."""
@@ -164,9 +134,7 @@ def tune(
     *,
     searching: TuningOptions,
     wanted: PointOptions,
-    report: Annotated[
-        Path | None, typer.Option("--report", metavar="FILE", help="Also write a page of HTML."), OutputFile((".html",))
-    ] = None,
+    report: Annotated[Path | None, "Also write a page of HTML.", OutputFile((".html",))] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Search for settings that do what is expected for few tokens, over whole chats and offline.

@@ -28,7 +28,6 @@ def verify(
     fail_under: Annotated[
         float | None,
         typer.Option(
-            "--fail-under",
             metavar="PERCENT",
             min=0,
             max=100,

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Final
 
-import typer
-
 from lorestudio.cli.options import SYSTEMS, BookOption, ProjectOptions, with_books
 from lorestudio.cli.output import say_all
 from lorestudio.domain.records import replace
@@ -25,23 +23,12 @@ NOTHING_EXPECTED: Final = "nothing is expected there yet. Say “Should be in…
 class WholeChats(ProjectOptions):
     """A project, the chats that are run whole, what is expected of them, and who decides."""
 
-    chat: Annotated[
-        list[Path] | None, typer.Option("--chat", help="A chat that is run whole. May be repeated. Default: no chat.")
-    ] = None
-    expectations: Annotated[
-        Path | None,
-        typer.Option(
-            "--expectations", metavar="FILE", help=f"Default: {FILE_NAME} in the first vault, or beside the lorebook."
-        ),
-    ] = None
+    chat: Annotated[list[Path] | None, "A chat that is run whole. May be repeated. Default: no chat."] = None
+    expectations: Annotated[Path | None, f"Default: {FILE_NAME} in the first vault, or beside the lorebook."] = None
     run: Annotated[
         list[str] | None,
-        typer.Option(
-            "--run",
-            metavar="SYSTEM[:FILE]",
-            help=f"Who decides: a system ({SYSTEMS}), with a file of its settings. May be repeated. "
-            "Default: the project's own.",
-        ),
+        "SYSTEM[:FILE]",
+        f"Who decides: a system ({SYSTEMS}), with a file of its settings. May be repeated. Default: the project's own.",
     ] = None
     book: BookOption = None
 
