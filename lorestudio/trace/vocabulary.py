@@ -51,7 +51,7 @@ class NoChoice(StrEnum):
 
 
 class Reason(Struct, frozen=True):
-    """One reason code: `label` for a cell, templates of the sentence and the fix, and the details that come with it.
+    """One reason code: `label` for a cell, templates of the sentence and the fix.
 
     `brief` is the template of the sentence for a table, beside the entry's title; "" where the sentence is short.
     """
@@ -61,7 +61,6 @@ class Reason(Struct, frozen=True):
     label: str
     sentence: str
     fix: str = ""
-    details: tuple[str, ...] = ()
     brief: str = ""
 
 
@@ -103,7 +102,7 @@ _COMMON: Final = (
     ),
     Reason("no_prompt", NEUTRAL, "No prompt", "There was no text to hand over."),
     Reason("stage_failed", ERROR, "Failed", "The stage failed: {error}",
-           "The message says what went wrong; mend that and run again.", details=("error",)),
+           "The message says what went wrong; mend that and run again."),
     Reason("stopped_early", NEUTRAL, "Ended early", "The run had ended early, because no entry was left."),
     Reason("never_candidate", NEUTRAL, "Not matched",
            "Nothing in this run brought [{title!q}|this entry] in."),
@@ -112,7 +111,7 @@ _COMMON: Final = (
            "Choose a system that looks at the notes of the vault."),
     Reason("run_ended", WARNING, "Not placed", "The run ended while {title!q} was still a candidate.",
            "Look at the last stage of the run; its message says why nothing went in."),
-    Reason("went_in", GOOD, "Injected", "It went in with {tokens:# token|# tokens}.", details=("tokens",)),
+    Reason("went_in", GOOD, "Injected", "It went in with {tokens:# token|# tokens}."),
 )  # fmt: skip
 """What runs of any system may say."""
 

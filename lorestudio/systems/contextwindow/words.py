@@ -11,19 +11,16 @@ _REASONS: Final = (
     Reason(
         "cw_match", GOOD, "Mentioned",
         "{trigger!q} occurs in the text {occurrences:# times|once|# times}[, first in message #{message}].",
-        details=("trigger", "occurrences"),
     ),
-    Reason("cw_link", GOOD, "Linked", "{source!q} links to it.", details=("source",)),
+    Reason("cw_link", GOOD, "Linked", "{source!q} links to it."),
     Reason(
         "cw_dependant", GOOD, "Requirements are there",
         "Everything it requires is there: {names!q}. That brings it in, though the text does not mention it.",
-        details=("names",),
     ),
     Reason(
         "cw_unsatisfied", NEUTRAL, "Requirement missing",
         "It requires {names!q}, and no entry that came in is one of that name or alias.",
         "Mention what is required, or take it from the note's requires.",
-        details=("names",),
     ),
     Reason(
         "cw_locked", NEUTRAL, "Blocked", "{title!q} is blocked in this chat, which locks it here.",
@@ -35,43 +32,38 @@ _REASONS: Final = (
     ),
     Reason(
         "cw_passthrough", NEUTRAL, "Not let through", "It is let in only where the text holds {words!q}.",
-        "Add a word that the chat uses to the note's cw_passthrough, or take the property away.", details=("words",),
+        "Add a word that the chat uses to the note's cw_passthrough, or take the property away.",
     ),
     Reason(
         "cw_page_locked", NEUTRAL, "Page locked", "The page {page!q} is locked, so nothing on it comes in.",
-        "Take the page from “Locked pages”, or give the note another cw_page.", details=("page",),
+        "Take the page from “Locked pages”, or give the note another cw_page.",
     ),
     Reason(
         "cw_whole", WARNING, "No budget, left whole",
         "[The page {page!q} has no budget. ]What has no budget is left whole: it takes {cost:# token|# tokens}.",
-        "Raise the token budget, or set “How pages share” to EQUAL_SPLIT.", details=("cost",),
+        "Raise the token budget, or set “How pages share” to EQUAL_SPLIT.",
     ),
     Reason(
         "cw_pages", NEUTRAL, "Pages", "The pages share {budget:# token|# tokens}: {words}.",
-        details=("budget", "words"),
     ),
     Reason("cw_one_page", NEUTRAL, "One page", "There is only one page, which has the whole budget."),
     Reason(
         "cw_rank", NEUTRAL, "Ranked", "Its weight is {weight}; that makes it number {rank} of {of}.",
-        details=("weight", "rank", "of"),
     ),
     Reason(
         "cw_taken", GOOD, "Fits",
         "It takes {cost:# token|# tokens}; {used} of {limit} are used with it[ on the page {page!q}][, {total} on all "
         "pages so far].",
-        details=("cost", "used", "limit"),
     ),
     Reason(
         "cw_no_room", NEUTRAL, "Does not fit",
         "It takes {cost:# token|# tokens}, but only {room} of {limit} are left[ on the page {page!q}]. Smaller entries "
         "behind it may still go in.",
         "Raise the token budget by {needs:# token|# tokens}, or give the note a larger weight.",
-        details=("cost", "room", "limit", "needs"),
     ),
     Reason(
         "cw_filled", GOOD, "Fills the budget",
         "The text does not bring it in; it fills what was left: {cost:# token|# tokens}, {used} of {limit} with it.",
-        details=("cost", "used", "limit"),
     ),
     Reason(
         "cw_fill_requirement", NEUTRAL, "Requirement not selected",
@@ -85,13 +77,11 @@ _REASONS: Final = (
     Reason(
         "cw_element", GOOD, "Context element",
         "A constant note is a context element: it takes {cost:# token|# tokens} of the {limit} for elements.",
-        details=("cost", "limit"),
     ),
     Reason(
         "cw_element_cut", WARNING, "Element cut",
         "The elements have {limit:# token|# tokens}; it takes {cost}: {why}.",
         "Raise the token budget, or make fewer notes constant.",
-        details=("cost", "limit", "why"),
     ),
     Reason(
         "cw_not_mentioned", NEUTRAL, "Not mentioned",
@@ -101,12 +91,11 @@ _REASONS: Final = (
     Reason(
         "cw_turns", NEUTRAL, "Conversation",
         "{kept} of {of:# message|# messages} stay: {used} of {limit:# token|# tokens}.",
-        details=("kept", "of", "used", "limit"),
     ),
     Reason("cw_no_elements", NEUTRAL, "No elements", "No note is constant, so there are no context elements."),
     Reason("cw_no_turns", NEUTRAL, "No conversation", "The conversation does not share the budget."),
     Reason("cw_no_fill", NEUTRAL, "Not filling", "“Fill” is off, so only what the text brings in is taken."),
-    Reason("cw_placed", GOOD, "Placed", "It stands in the context, {place}.", details=("position", "depth", "role")),
+    Reason("cw_placed", GOOD, "Placed", "It stands in the context, {place}."),
 )  # fmt: skip
 
 

@@ -23,7 +23,6 @@ _MATCH: Final = (
     Reason(
         "bootstrap", GOOD, "Bootstrap",
         "The chat has {chat_length:# message|# messages}; bootstrap entries come in up to {threshold}.",
-        details=("threshold", "chat_length"),
         brief="Bootstrap: {chat_length:# message|# messages}, in up to {threshold}",
     ),
     Reason(
@@ -31,43 +30,35 @@ _MATCH: Final = (
         "The key {key!q} was found[ in the speaker's name of message #{named_message}| in message #{message}]"
         "[ together with the refine key {refine_key!q}][ in the speaker's name of message #{refine_named_message}"
         "| in message #{refine_message}][ (scan depth {depth})].",
-        details=("key", "depth"),
         brief="Key {key!q}[ in the name of #{named_message}| in #{message}][, with {refine_key!q}]",
     ),
     Reason(
         "relabeled", NEUTRAL, "Key found too",
         "A bootstrap entry that was already in; the key {key!q} was found as well[ in message #{message}]"
         "[ together with the refine key {refine_key!q}][ in message #{refine_message}] and is now given as its reason.",
-        details=("key",),
     ),
     Reason("active_character", GOOD, "Active character", "{title!q} is the entry of the active character, {name!q}.",
-           details=("name",),
            brief="The active character, {name!q}"),
     Reason("cascade", GOOD, "Cascade link", "{source!q} came in and names {title!q} among its cascade links.",
-           details=("source", "source_id"),
            brief="Cascade link of {source!q}"),
     Reason(
         "recursion", GOOD, "Recursion",
         "The key {key!q} was found in the text of [{source!q}|an entry that had come in]"
         "[ together with the refine key {refine_key!q} in that of {refine_source!q}] (recursion step {step}).",
-        details=("key", "step"),
         brief="Key {key!q} in [{source!q}|another entry][, with {refine_key!q}]",
     ),
     Reason(
         "fuzzy", GOOD, "Fuzzy search",
         "The text resembles the recent chat with a score of {score}; {threshold} is enough"
         "[ ({terms:word|words} in common: {terms})].",
-        details=("score", "threshold", "terms"),
         brief="Resembles the chat: {score}, {threshold} is enough",
     ),
     Reason("wiki_link", GOOD, "Linked", "{source!q} matched and links to {title!q}, so the AI may choose it.",
-           details=("source", "source_id"),
            brief="Linked from {source!q}"),
     Reason(
         "ai_pick", GOOD, "Chosen by the AI",
         "The AI chose {title!q} with {confidence} confidence[: {reason!q}]"
         "[ (it wrote {asked!q}, {alike} % alike)| (its spelling of the title differed: {loose_match} match)].",
-        details=("confidence", "reason", "match"),
         brief="Chosen by the AI, {confidence} confidence",
     ),
     Reason(
@@ -76,7 +67,6 @@ _MATCH: Final = (
         "{refine_keys:its refine key|none of its refine keys} {refine_keys!q} {refine_keys:was not|was}"
         "[ found in {searched:the scanned text, which is empty|the last message|the last # messages}].",
         "Add a refine key that the chat uses, or remove the refine keys so that the key alone is enough.",
-        details=("key", "refine_keys"),
         brief="Key {key!q}[ in #{message}], but no refine key: {refine_keys!q}",
     ),
     Reason(
@@ -84,13 +74,11 @@ _MATCH: Final = (
         "The key {key!q} was found[ in the speaker's name of message #{named_message}| in message #{message}], but not "
         "as the note's logic {logic!q} wants its refine {refine_keys:key|keys} {refine_keys!q}.",
         "Change selective_logic or the refine keys, or remove the refine keys so that the key alone is enough.",
-        details=("key", "refine_keys", "logic"),
     ),
     Reason(
         "warmup_short", NEUTRAL, "Warming up",
         "Its keys occur {found:# times|once|# times}; the warmup asks for {needed}.",
         "Set the note's warmup to {found} or less, or raise “Scan depth” so that more of the chat counts.",
-        details=("needed", "found"),
         brief="Keys occur {found:# times|once|# times}, {needed} are asked for",
     ),
     Reason(
@@ -103,21 +91,18 @@ _MATCH: Final = (
         "probability_lost", NEUTRAL, "Lost the draw",
         "The draw was {roll}; a draw above the probability of {probability} keeps the entry out.",
         "Raise the note's probability; at 1 nothing is drawn.",
-        details=("probability", "roll"),
         brief="Draw {roll}, above its probability of {probability}",
     ),
     Reason(
         "cooling_down", NEUTRAL, "Cooling down",
         "It went in a short while ago; its cooldown has {left:# generation|# generations} left.",
         "Lower the note's cooldown if it should return sooner.",
-        details=("left",),
         brief="Cooldown: {left:# generation|# generations} left",
     ),
     Reason(
         "no_key_hit", NEUTRAL, "No key found",
         "None of the keys of [{title!q}|this entry] is in " + _WINDOW + " ({characters:# character|# characters}).",
         "Add a key that the chat uses, or raise “Scan depth”[ (now {depth})] if a key stands further back.",
-        details=("messages", "characters"),
         brief="No key in {messages:an empty text|the last message|the last # messages}",
     ),
     Reason(
@@ -138,7 +123,6 @@ _SELECT: Final = (
         "prefilter_dropped", NEUTRAL, "Category left out",
         "The category prefilter left out {category!q}, so the AI was not offered {title!q}.",
         "Lower “Largest share removed”, give the note a tag of another category, or switch “Category prefilter” off.",
-        details=("category",),
     ),
     Reason("offered", NEUTRAL, "Offered", "In AI-only mode every entry is a candidate for the AI to choose."),
     Reason(
@@ -148,7 +132,6 @@ _SELECT: Final = (
     Reason(
         "prefilter_rescued", GOOD, "Kept for its key",
         "The category prefilter left out {category!q}, but a key of {title!q} is in the conversation.",
-        details=("category",),
     ),
     Reason("fell_back", NEUTRAL, "Taken instead", "{title!q} goes in because the AI's choice was not to be had."),
     Reason(
@@ -161,7 +144,6 @@ _SELECT: Final = (
         "below_confidence", NEUTRAL, "Not confident enough",
         "The AI chose {title!q} with {confidence} confidence; {threshold} is asked for.",
         "Set “Least confidence” to {confidence}.",
-        details=("confidence", "threshold"),
         brief="Chosen with {confidence} confidence; {threshold} is asked for",
     ),
 )  # fmt: skip
@@ -173,14 +155,12 @@ _GATE: Final = (
         "[ (tolerance {tolerance})].",
         "Change the note's field {field!q} or the chat's {label}, or make the field less strict in the field"
         " definitions.",
-        details=("field", "label", "entry_value", "context_value", "operator", "tolerance"),
         brief="{label}: note {entry_value!v}, chat {context_value!v}",
     ),
     Reason(
         "outside_folders", NEUTRAL, "Other folder",
         "{title!q} is in the folder {folder!q}; the chat uses only {folders!q}.",
         "Add {folder!q} to the chat's folder filter, or clear the filter.",
-        details=("folder", "folders"),
         brief="In the folder {folder!q}, not in the chat's",
     ),
     Reason("blocked", NEUTRAL, "Blocked", "{title!q} is blocked in this chat.",
@@ -191,86 +171,72 @@ _GATE: Final = (
         "It went in {window:in the last generation|within the last # generations} and pauses for "
         "{left:# more generation|# more generations}.",
         "Lower “Pause after injection” (now {window}); 0 switches it off.",
-        details=("left", "window"),
         brief="Went in recently: pauses for {left:# generation|# generations}",
     ),
     Reason(
         "missing_requirement", NEUTRAL, "Required entry missing",
         "{title!q} requires {missing!q}, {missing:which is|which are} not in this generation.",
         "See why {missing!q} {missing:is|are} out, or remove {missing:it|them} from the note's requires.",
-        details=("missing",),
         brief="Requires {missing!q}, not in",
     ),
     Reason(
         "excluded_by", NEUTRAL, "Excluded",
         "{title!q} excludes {titles!q}, {titles:which is|which are} in this generation too.",
         "Remove {titles!q} from the note's excludes if they may go in together.",
-        details=("titles",),
         brief="Excludes {titles!q}, which {titles:is|are} in",
     ),
     Reason(
         "already_in_context", NEUTRAL, "Already in context",
         "The same text went in within the last {generations:generation|# generations}.",
         "Lower “Duplicates looked back”, or switch “Strip duplicates” off.",
-        details=("generations",),
         brief="Same text went in before",
     ),
     Reason("pinned", GOOD, "Pinned", "{title!q} is pinned in this chat.",
            brief="Pinned in this chat"),
     Reason("pin_upgraded", GOOD, "Pinned",
            "{title!q} is pinned in this chat, so it counts as a constant of priority {priority}.",
-           details=("priority",),
            brief="Pinned in this chat"),
     Reason(
         "replaced_by_pin", NEUTRAL, "Replaced by a pin",
         "Another note of this vault called {title!q} is pinned and took its place.",
         "Give one of the two notes another title.",
-        details=("title",),
     ),
     Reason(
         "exempt", NEUTRAL, "Exempt",
         "This stage would have stopped {title!q} ({would_label}), but {by!w} and so exempt.",
-        details=("by", "would"),
     ),
 )  # fmt: skip
 
 _BUDGET: Final = (
-    Reason("fits", GOOD, "Fits", "It takes {tokens:# token|# tokens}, which makes {total} so far.",
-           details=("tokens", "total")),
+    Reason("fits", GOOD, "Fits", "It takes {tokens:# token|# tokens}, which makes {total} so far."),
     Reason(
         "truncated", WARNING, "Shortened",
         "Of its {original_tokens:# token|# tokens} only the first {tokens} went in.",
         _MORE_ROOM + ", or shorten the note.",
-        details=("tokens", "original_tokens"),
         brief="{tokens} of {original_tokens:# token|# tokens} fit",
     ),
     Reason("outlet", GOOD, "In an outlet",
-           "It goes into the outlet {outlet!q} ({tokens:# token|# tokens}), which no limit counts.",
-           details=("outlet", "tokens")),
+           "It goes into the outlet {outlet!q} ({tokens:# token|# tokens}), which no limit counts."),
     Reason(
         "over_entry_cap", WARNING, "Over the entry limit",
         "{cap:# entry was|# entries were} in already, and no more may go in.",
         "Raise “Most entries”[ to {new_cap} and “Token budget” to {new_budget}| to {new_cap}| above {cap}]"
         + _EARLIER + ".",
-        details=("cap",),
         brief="Limit of {cap:# entry|# entries} was reached",
     ),
     Reason(
         "over_budget", WARNING, "Cut by the budget",
         "{title!q} needs {tokens:# token|# tokens}; {free:# was|# were} left of the budget.",
         _MORE_ROOM + _EARLIER + ".",
-        details=("tokens", "free", "needs"),
         brief="Needs {tokens:# token|# tokens}, {free:# was|# were} left",
     ),
     Reason(
         "behind_cut", WARNING, "Behind the cut",
         "The budget ended at {stopped_by!q}; {title!q} ({tokens:# token|# tokens}) comes after it and was not tried.",
         _MORE_ROOM + _EARLIER + ".",
-        details=("stopped_by", "tokens", "needs"),
         brief="{needs:# token|# tokens} short of the budget",
     ),
-    Reason("placed", GOOD, "Placed", "It stands {place}.",
-           details=("tag", "position", "depth", "role")),
+    Reason("placed", GOOD, "Placed", "It stands {place}."),
 )  # fmt: skip
 
 _STAGE: Final = (
@@ -286,30 +252,25 @@ _STAGE: Final = (
     Reason(
         "log_cleared", NEUTRAL, "Log cleared",
         "The log of recent injections was emptied first ({why!w}), so nothing counts as a duplicate.",
-        details=("why",),
     ),
     Reason("nothing_left", WARNING, "Nothing left", "No entry was left, so the run ended here.",
            "Open the entries that this stage removed to see what each of them needs."),
     Reason(
         "rolled_back", NEUTRAL, "Rolled back",
         "This generation answers the same message again, so the counters went back to before the first answer.",
-        details=("swipe_key",),
     ),
     Reason(
         "not_bootstrapping", NEUTRAL, "Chat too long",
         "The chat has {chat_length:# message|# messages}; bootstrap entries come in only up to {threshold}.",
-        details=("threshold", "chat_length"),
     ),
     Reason("ai_cached", NEUTRAL, "Answer reused", "The AI was not asked again: an earlier answer still held."),
     Reason(
         "ai_error", ERROR, "AI failed", "The AI gave no usable answer[: {error}][. Taken instead: {fallback!w}].",
         "Check the connection and the model; “When the model fails” decides what goes in instead.",
-        details=("error", "fallback"),
     ),
     Reason(
         "ai_empty", WARNING, "AI chose nothing", "The AI chose no entry[. Taken instead: {fallback!w}].",
         "Lower “Least confidence”; “When the model picks nothing” decides what goes in instead.",
-        details=("fallback",),
     ),
     Reason("nothing_to_offer", NEUTRAL, "Nothing to offer", "There was no entry for the AI to choose from."),
     Reason("no_client", NEUTRAL, "No model", "No model was connected and no answer was recorded."),

@@ -11,25 +11,23 @@ _REASONS: Final = (
     Reason(
         "fm_later", NEUTRAL, "Not yet known",
         "It was drawn out of messages #{first} to #{last}, which were not all written at this point.",
-        details=("first", "last"),
     ),
     Reason("fm_pinned", GOOD, "Pinned", "It is pinned, so it always goes in."),
     Reason(
         "fm_found", GOOD, "Similar",
         "Its similarity to your last message is {score}, number {rank}[; {threshold} is enough].",
-        details=("score", "rank"),
         brief="Similarity {score}, number {rank}",
     ),
     Reason(
         "fm_below", NEUTRAL, "Not similar enough",
         "Its similarity to your last message is {score}; {threshold} would be enough.",
-        "Lower “Similarity threshold” to {score}, or pin the memory.", details=("score", "threshold"),
+        "Lower “Similarity threshold” to {score}, or pin the memory.",
         brief="Similarity {score}, {threshold} is needed",
     ),
     Reason(
         "fm_beyond", NEUTRAL, "Beyond the first",
         "Its similarity of {score} makes it number {rank}; only the first {limit} are looked at.",
-        "Raise “Memories” to {rank}, or pin the memory.", details=("score", "rank", "limit"),
+        "Raise “Memories” to {rank}, or pin the memory.",
         brief="Number {rank} by similarity, {limit} are taken",
     ),
     Reason(
@@ -44,8 +42,7 @@ _REASONS: Final = (
         "fm_outdated", NEUTRAL, "Outdated", "It speaks of a gauge of the profile and quotes another value.",
         "Edit the memory, or delete it.",
     ),
-    Reason("fm_weighed", NEUTRAL, "Weighed", "With age and variety its score is {score}, number {rank}.",
-           details=("score", "rank")),
+    Reason("fm_weighed", NEUTRAL, "Weighed", "With age and variety its score is {score}, number {rank}."),
     Reason(
         "fm_alike", NEUTRAL, "Too much like others",
         "It resembles memories that score better, and there was no more room.",
@@ -56,7 +53,7 @@ _REASONS: Final = (
         "Fact memory chooses from what it remembers of the chat; notes of the vault take no part.",
         "Choose a system that looks at notes: DeepLore, hybrid retrieval, the context window, or World Info.",
     ),
-    Reason("fm_placed", GOOD, "Placed", "It stands {place}.", details=("position", "depth", "role")),
+    Reason("fm_placed", GOOD, "Placed", "It stands {place}."),
     Reason("fm_nothing_kept", NEUTRAL, "Nothing remembered", "There are no memories of this chat.",
            "Draw them out in the Memories pane, or with `lorestudio facts extract`."),
     Reason("fm_none_known", NEUTRAL, "None known yet",

@@ -9,7 +9,7 @@ from lorestudio.trace.model import Trace
 from lorestudio.trace.vocabulary import GOOD, NEUTRAL, WARNING, Reason, Vocabulary, table
 
 _REASONS: Final = (
-    Reason("hy_key", GOOD, "Key found", "The key {key!q} occurs in the newest messages.", details=("key",),
+    Reason("hy_key", GOOD, "Key found", "The key {key!q} occurs in the newest messages.",
            brief="Key {key!q} in the newest messages"),
     Reason(
         "hy_eligible", NEUTRAL, "Looked at",
@@ -19,28 +19,24 @@ _REASONS: Final = (
         "hy_no_key", NEUTRAL, "No key found",
         "None of its keys occurs in the {messages:# message|# messages} that were looked at.",
         "Add a key that the chat uses, raise “Exchanges looked at”, or let vectors come first.",
-        details=("messages",),
         brief="No key in the last {messages:# message|# messages}",
     ),
     Reason(
         "hy_ranked", GOOD, "Similar",
         "Its similarity to the end of the chat is {score}[, with {boost} for its key]; {threshold} is enough. It is "
         "number {rank}.",
-        details=("score", "threshold", "rank"),
         brief="Similarity {score}, number {rank}",
     ),
     Reason(
         "hy_below", NEUTRAL, "Not similar enough",
         "Its similarity to the end of the chat is {score}; {threshold} would be enough.",
         "Lower “Similarity threshold” to {score}, or add what the chat speaks of to the note.",
-        details=("score", "threshold"),
         brief="Similarity {score}, {threshold} is needed",
     ),
     Reason(
         "hy_beyond", NEUTRAL, "Beyond the top",
         "Its similarity of {score} makes it number {rank}; only the first {limit} are taken.",
         "Raise “Semantic top-K” to {rank}.",
-        details=("score", "rank", "limit"),
         brief="Number {rank} by similarity, {limit} are taken",
     ),
     Reason(
@@ -53,16 +49,15 @@ _REASONS: Final = (
     ),
     Reason(
         "hy_duplicate", WARNING, "Same title", "{other!q} has the same title and stands before it.",
-        "Give one of the two another title.", details=("other",),
+        "Give one of the two another title.",
     ),
     Reason(
         "hy_blocked", NEUTRAL, "Blocked", "{title!q} is blocked in this chat.", "Take the block away.",
         brief="Blocked in this chat",
     ),
-    Reason("hy_pattern", WARNING, "Pattern unusable", "{problem}.", "Correct the pattern.", details=("problem",)),
-    Reason("hy_order", NEUTRAL, "In order", "Its priority of {priority} makes it number {rank} of {of}.",
-           details=("priority", "rank", "of")),
-    Reason("hy_placed", GOOD, "Placed", "It stands {place}.", details=("position", "depth", "role")),
+    Reason("hy_pattern", WARNING, "Pattern unusable", "{problem}.", "Correct the pattern."),
+    Reason("hy_order", NEUTRAL, "In order", "Its priority of {priority} makes it number {rank} of {of}."),
+    Reason("hy_placed", GOOD, "Placed", "It stands {place}."),
     Reason("hy_off", NEUTRAL, "Not ranked", "“Rank by vectors” is off, so every entry whose key occurs goes in."),
     Reason("hy_no_vectors", NEUTRAL, "Not ranked", "Nobody makes vectors, so every entry whose key occurs goes in.",
            "Choose the stand-in or a provider as “Who makes the vectors”."),

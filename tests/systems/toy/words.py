@@ -10,7 +10,7 @@ from lorestudio.trace.vocabulary import Reason, Tone, Vocabulary, table
 VOCABULARY: Final[Vocabulary[Trace]] = Vocabulary(
     reasons=table(
         (
-            Reason("toy_said", Tone.GOOD, "Said", "The title {title!q} was said.", details=("message",)),
+            Reason("toy_said", Tone.GOOD, "Said", "The title {title!q} was said."),
             Reason("toy_unsaid", Tone.NEUTRAL, "Not said", "Nobody said the title [{title!q}|of this entry].",
                    "Say it, or raise “Messages read”."),
             Reason("toy_blocked", Tone.NEUTRAL, "Blocked", "{title!q} is blocked in this chat."),
