@@ -16,8 +16,7 @@ VOCABULARY: Final[Vocabulary[Trace]] = Vocabulary(
             Reason("toy_blocked", Tone.NEUTRAL, "Blocked", "{title!q} is blocked in this chat."),
             Reason("toy_late", Tone.WARNING, "One too many", "There was no place left for {title!q}.",
                    "Raise “Most notes”."),
-            Reason("toy_placed", Tone.GOOD, "Placed", "It went in with {tokens:# token|# tokens}.",
-                   details=("tokens",)),
+            Reason("toy_placed", Tone.GOOD, "Placed", "It went in with {tokens:# token|# tokens}."),
         )
     ),
     key_stage="titles",
