@@ -48,14 +48,18 @@ class _Command(TyperCommand):
     """A command whose help shows what stands for an argument, and nothing of Python's types."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401  # typer has no public name for it
-        """Click: what was typed. Who forgot `--chat` is told what to type."""
+        """Click: what was typed. A chat alone needs no `--chat`; who forgot it beside others is told what to type."""
         typed = [*args]
         try:
             return super().parse_args(ctx, args)
         except typer.BadParameter as error:
             if error.param is not None and "--chat" in error.param.opts:
                 chats = (each for each in typed if Path(each).suffix in _CHATS and Path(each).is_file())
-                error.message = f"Write --chat {shlex.quote(next(chats, 'FILE'))}"
+                chat = next(chats, "FILE")
+                if chat in typed and not any(each.param_type_name == "argument" for each in self.get_params(ctx)):
+                    typed.insert(typed.index(chat), "--chat")
+                    return super().parse_args(ctx, typed)
+                error.message = f"Write --chat {shlex.quote(chat)}"
             raise
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:  # noqa: ANN401  # typer has no public name for what it is

@@ -347,7 +347,14 @@ def test_who_forgot_chat_is_told_what_to_type(lorestudio: Run, vault: Path, chat
     assert result.exit_code == 2
     assert f"Missing option '--chat'. Write --chat '{told}'" in "".join(result.stderr.splitlines())
     assert "Missing option '--chat'. Write --chat FILE\n" in lorestudio("explain", vault, "--entry", "Lamp").stderr
-    assert "Write --chat" not in lorestudio("facts", "extract").stderr  # there it is an argument
+    assert "Write --chat FILE" in lorestudio("facts", "extract").stderr
+
+
+@pytest.mark.parametrize("command", ["facts threads", "facts profile", "recap status", "recap scenes"])
+def test_a_chat_alone_needs_no_option(lorestudio: Run, chat: Path, command: str) -> None:
+    alone, named = (lorestudio(*command.split(), "--json", *given, chat) for given in ((), ("--chat",)))
+    assert (named.exit_code, named.stderr) == (0, alone.stderr)
+    assert (alone.exit_code, alone.stdout) == (0, named.stdout)
 
 
 @pytest.mark.parametrize(

@@ -165,6 +165,6 @@ def test_the_list_of_commands_has_both_directions_choices_bounds_and_defaults() 
         assert f"| `{option}` |" in text
     assert "| So many points at most. At least 1. Default: 100. |" in text
     assert "| The share of replies that is only looked at in the end. 0 to 0.9. Default: " in text
-    assert "| `CHAT` | A SillyTavern chat (.jsonl) or plain text. Required. |" in text
+    assert "| `NEW` | The new title. Required. |" in text
     assert "| `--to FILE` | The lorebook's file. Required. |" in text
     assert text.count("Default: `--causes`.") == 1

@@ -161,7 +161,7 @@ def import_books(
     vault = _vault(into)
     left: _Left[Path] = _Left(alone=len(files) == 1)
     plan = choice.planned(files, vault, given.reading, left)
-    _tell(plan.reports, report, as_json=given.as_json)
+    _tell(plan.reports, [each.as_json() for each in plan.reports], report, as_json=given.as_json)
     if not given.as_json:
         _say_import(plan)
     if not given.allows(f"Import them into {vault.folder}?"):
@@ -208,7 +208,8 @@ def export_notes(
         project = open_project([str(vault)], chat, given.settings, rules=rules_named(given.rules))
         say_all(project.problems)
         tried = asyncio.run(try_book(project, plan.entries))
-    _tell([plan.report], report, tried, as_json=given.as_json)
+    document = plan.report.as_json() | ({} if tried is None else {"tried": tried.as_json()})
+    _tell([plan.report], document, report, as_json=given.as_json)
     if tried is not None and not given.as_json:
         _say_tried(tried)
     if not given.allows(f"Write {plan.target}?"):
@@ -390,14 +391,13 @@ def _vault(folder: Path) -> VaultNotes:
     return VaultNotes(real_path(folder), LinkIndex.build([]))
 
 
-def _tell(reports: Sequence[LoreReport], file: Path | None, tried: Tried | None = None, *, as_json: bool) -> None:
-    """The reports in a file and on the screen."""
-    document = [report.as_json() | ({} if tried is None else {"tried": tried.as_json()}) for report in reports]
+def _tell(reports: Sequence[LoreReport], document: Json, file: Path | None, *, as_json: bool) -> None:
+    """The reports on the screen, and what is said of them as a `document` in its place and in a file."""
     if file is not None:
         with refused(lambda reason: InputError(file, reason), "the report cannot be written ({reason})."):
-            write_atomically(file, json_bytes(document[0] if len(document) == 1 else document, 1))
+            write_atomically(file, json_bytes(document, 1))
     if as_json:
-        print_json(document[0] if len(document) == 1 else document, 1)
+        print_json(document, 1)
         return
     for report in reports:
         print_report(report)

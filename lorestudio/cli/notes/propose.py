@@ -195,7 +195,7 @@ def draft(
     """A new note about something in these messages that has no note yet."""
     project = given.project()
     numbers = _numbers(messages)
-    _run(project, lambda _guard, model: plan_draft(project, numbers, focus, model=model), given)
+    _run(project, lambda _guard, model: plan_draft(project, numbers, focus, model=model, option="--messages"), given)
 
 
 @command(propose)

@@ -33,6 +33,8 @@ class SetupOptions:
     context: Annotated[
         int | None,
         typer.Option(
+            "--context-size",
+            "--context",
             metavar="TOKENS",
             min=0,
             help="Context size of the model; 0: as large as needed. Default: the preset's, else 0.",

@@ -13,7 +13,7 @@ from rich.table import Column, Table
 
 from lorestudio.cli.answering import Answering, agree, answering
 from lorestudio.cli.command import command, command_group
-from lorestudio.cli.options import DoItOption, JsonOption, YesOption
+from lorestudio.cli.options import DoItOption, JsonOption, NeededChat, YesOption
 from lorestudio.cli.output import FAILED, ask_first, echo, print_json, say, say_all, waited
 from lorestudio.cli.screen import Screen, figure, filled, fixed, fold, table
 from lorestudio.domain.chat import Chat
@@ -136,7 +136,6 @@ def _messages(memory: Memory, between: str) -> str:
 
 facts = command_group("Facts drawn out of chats: kept as memories with their vectors, and found again by similarity.")
 
-ChatArgument = Annotated[Path, typer.Argument(metavar="CHAT", help="A SillyTavern chat (.jsonl) or plain text.")]
 ChatOption = Annotated[Path | None, "Only the memories that this chat would see."]
 IdArgument = Annotated[str, typer.Argument(metavar="ID", help="A memory's id, or how it begins.")]
 IdsArgument = Annotated[list[str], typer.Argument(metavar="ID...", help="Ids of memories, or how they begin.")]
@@ -160,15 +159,15 @@ class FactsOptions:
 
 @command(facts)
 def extract(
-    chat: ChatArgument,
     given: FactsOptions,
     *,
+    chat: NeededChat,
     answers: Annotated[
         str, "Who draws facts out: stand-in (plain rules, offline), recorded, or a profile."
     ] = AnswerKind.STAND_IN.value,
     due: Annotated[bool, "Only passages that a long enough silence has ended."] = False,
     again: Annotated[bool, "Also passages whose facts are kept already."] = False,
-    passage: Annotated[str, "FIRST-LAST", "Only this passage, also where its facts are kept."] = "",
+    passage: Annotated[str, "A-B", "Only this passage, also where its facts are kept."] = "",
     yes: YesOption = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -180,7 +179,7 @@ def extract(
     with given.session(asked) as session:
         passages = session.waiting(told, chat, again=again, due=due, only=passage)
         if passage and not passages:
-            reason = f"the chat has no passage {passage}. “lorestudio facts threads CHAT” lists them."
+            reason = f"the chat has no passage {passage}. “lorestudio facts threads --chat FILE” lists them."
             raise InputError("--passage", reason)
         left = len(session.waiting(told, chat)) - len(passages) if due and not again else 0
         if asked is not None and passages:
@@ -205,7 +204,7 @@ def extract(
     unread = sum(each.result is not None and bool(each.result.problem) for each in drawn)
     if unread:
         counts = plural(unread, "# passage counts|# passages count")
-        say(f"{counts} as read, without facts. --passage FIRST-LAST asks once more.")
+        say(f"{counts} as read, without facts. --passage A-B asks once more.")
     failed = [each for each in drawn if each.problem]
     if failed:
         say(f"{plural(len(failed), '# passage|# passages')} could not be read and will be tried again next time.")
@@ -231,7 +230,7 @@ def list_memories(
         elif found:
             Screen().print(memories_table([(memory, None) for memory in found]))
         else:
-            echo("There are no such memories. `lorestudio facts extract CHAT` draws them out of a chat.")
+            echo("There are no such memories. `lorestudio facts extract --chat FILE` draws them out of a chat.")
 
 
 @command(facts)
@@ -310,7 +309,7 @@ def delete(memories: IdsArgument, given: FactsOptions, yes: DoItOption = False) 
 
 
 @command(facts)
-def threads(chat: ChatArgument, given: FactsOptions, as_json: JsonOption = False) -> None:
+def threads(given: FactsOptions, *, chat: NeededChat, as_json: JsonOption = False) -> None:
     """List the passages of a chat: which are kept, and which wait."""
     with given.session() as session:
         found = facts_picture(session, _chat(chat), chat, everything=False).passages
@@ -321,7 +320,7 @@ def threads(chat: ChatArgument, given: FactsOptions, as_json: JsonOption = False
 
 
 @command(facts)
-def profile(chat: ChatArgument, given: FactsOptions, as_json: JsonOption = False) -> None:
+def profile(given: FactsOptions, *, chat: NeededChat, as_json: JsonOption = False) -> None:
     """Show the profile that the rules have filled."""
     with given.session() as session:
         found = session.profile(_owner(session, chat))

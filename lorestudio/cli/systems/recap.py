@@ -23,6 +23,8 @@ from lorestudio.domain.texts import shorten
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.settings.files import real_path
+from lorestudio.settings.recap import RecapSettings
+from lorestudio.settings.sections import assigned
 from lorestudio.studio.project.answering import AnswerKind
 from lorestudio.studio.project.project import Project, read_chat
 from lorestudio.studio.project.tokens import counting_for
@@ -159,20 +161,30 @@ class RecapOptions:
 
     chat: Annotated[Path, "A SillyTavern chat (.jsonl)."]
     settings: Annotated[Path | None, "Settings of recap memory, or SillyTavern's settings.json."] = None
-    context: Annotated[int, typer.Option(metavar="TOKENS", min=0, help="Room of the story's model for prompts.")] = 0
+    assignments: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=VALUE", help="A setting of recap memory. May be repeated."),
+    ] = None
+    context: Annotated[
+        int,
+        typer.Option(
+            "--context-size", "--context", metavar="TOKENS", min=0, help="Room of the story's model for prompts."
+        ),
+    ] = 0
     tokenizer: TokenizerOption = ""
 
     def session(self, asked: Answering | None = None) -> RecapSession:
         """The chat's recaps, with whoever writes them. Raises InputError, SettingsError and TokenizerError."""
         loaded = recap_settings(self.settings)
         say_all(loaded.problems)
+        settings = assigned(self.assignments or (), RecapSettings, loaded.settings)
         answers, model = (None, "") if asked is None else (asked.source, asked.model)
         path = real_path(self.chat)
         copies = default_folder() / "chats"
         counting = counting_for(self.tokenizer, (self.settings, path))
         try:
             session = RecapSession.open(
-                path, loaded.settings, answers, counter=counting.budgets, context_size=self.context, model=model,
+                path, settings, answers, counter=counting.budgets, context_size=self.context, model=model,
                 copies=copies,
             )  # fmt: skip
         except InputError:

@@ -31,7 +31,8 @@ def scribe(
     focus: Annotated[str, "TEXT", "What the note should pay attention to."] = "",
     save: Annotated[bool, "Put the note into the vault's session folder."] = False,
     reply: Annotated[
-        int | None, typer.Option(min=0, help="Take the AI notepad's notes from reply N (extract mode).")
+        int | None,
+        typer.Option("--message", "--reply", min=0, help="Take the AI notepad's notes from this reply (extract mode)."),
     ] = None,
     tokenizer: TokenizerOption = "",
     yes: YesOption = False,
@@ -62,15 +63,15 @@ def scribe(
 def _take_notes(project: Project, reply: int, answers: str, *, yes: bool, fresh: bool) -> None:
     """What a model notes from a reply. Raises InputError where the settings do not have it asked, or it is no reply."""
     if not asks_for_notes(project.settings):
-        raise InputError("--reply", "the AI notepad is not on, or not in extract mode. Set aiNotepadMode to extract.")
+        raise InputError("--message", "the AI notepad is not on, or not in extract mode. Set aiNotepadMode to extract.")
     chat = project.chat or Chat()
     if reply not in chat.replies:
-        raise InputError("--reply", f"#{reply} is no reply of the chat's.")
+        raise InputError("--message", f"#{reply} is no reply of the chat's.")
     asked = answering(answers, project, fresh=fresh)
     agree(asked, lambda: asyncio.run(taking_cost(project, reply, fresh=fresh)), yes=yes)
     noted = asyncio.run(system_of(project.scene(asked.source, asked.model)).take_notes(chat, project.controls, reply))
     if noted is None:
-        raise InputError("--reply", f"there is nothing in #{reply} to take notes from.")
+        raise InputError("--message", f"there is nothing in #{reply} to take notes from.")
     if noted.notes:
         echo(noted.notes)
     say(noted.said)

@@ -89,7 +89,11 @@ class PointOptions:
     """Which point is looked at, and what becomes of it."""
 
     keep: Annotated[str | None, "Keep the chosen point as a settings profile."] = None
-    output: Annotated[Path | None, "Write the settings there as a file for --run.", OutputFile((".json",))] = None
+    output: Annotated[
+        Path | None,
+        typer.Option("-o", "--output", help="Write the settings there as a file for --run."),
+        OutputFile((".json",)),
+    ] = None
     point: Annotated[
         int | None,
         typer.Option(

@@ -237,19 +237,21 @@ def plan_keys(
     return _plan(project, ProposalKind.KEYS, entries, guard, asked, cancel)
 
 
-def plan_draft(project: Project, numbers: Sequence[int], focus: str = "", *, model: str = "") -> ProposalPlan:
-    """Ask for a new note from the messages with these indices. Raises InputError with what to do."""
+def plan_draft(
+    project: Project, numbers: Sequence[int], focus: str = "", *, model: str = "", option: str = "messages"
+) -> ProposalPlan:
+    """Ask for a new note from the messages with these indices. Raises InputError with what to do about the `option`."""
     chat = project.chat
     if chat is None:
         raise InputError("chat", "a draft is written from messages, and no chat is open. Open one first.")
     wanted = tuple(sorted(set(numbers)))
     if not wanted or wanted[0] < 0 or wanted[-1] >= len(chat.messages):
-        raise InputError("messages", f"choose messages from #0 to #{len(chat.messages) - 1}.")
+        raise InputError(option, f"choose messages from #0 to #{len(chat.messages) - 1}.")
     if len(wanted) > MOST_MESSAGES:
-        raise InputError("messages", f"{len(wanted)} are too many for one draft. Choose at most {MOST_MESSAGES}.")
+        raise InputError(option, f"{len(wanted)} are too many for one draft. Choose at most {MOST_MESSAGES}.")
     messages = [chat.messages[number] for number in wanted]
     if not any(message.scannable and trim(message.text) for message in messages):
-        raise InputError("messages", "they are all hidden or empty. Choose messages that the story has.")
+        raise InputError(option, "they are all hidden or empty. Choose messages that the story has.")
     titles = tuple(dict.fromkeys(entry.title for entry in project.index.entries))
     request = draft_request(messages, titles, focus, project.settings, model)
     passage = DraftPassage(draft_folder(project), wanted, titles)

@@ -26,10 +26,7 @@ class SettingsFile(Struct, frozen=True):
 
 
 def settings_checks(
-    settings: DeepLoreSettings,
-    index: VaultIndex,
-    file: SettingsFile | None,
-    about: str = "≈ ",
+    settings: DeepLoreSettings, index: VaultIndex, file: SettingsFile | None, about: str = "≈ "
 ) -> Iterator[Hit]:
     """S01 to S10, S51 to S56, Z03, Z52. With an empty index only what concerns the settings themselves is looked at."""
     if file is not None:

@@ -37,7 +37,7 @@ def test_a_book_goes_in_and_comes_out_as_it_was(lorestudio: Run, book: Path, tmp
     assert "left out: Nothing: It has no text and no keys." in looked.stdout
     done = lorestudio("import", book, "--into", place, "--yes", "--report", report)
     assert (done.exit_code, "The vault is new." in done.stderr) == (0, True)
-    fields = {one["field"]: one["fate"] for one in json.loads(report.read_bytes())["counts"]}
+    fields = {one["field"]: one["fate"] for one in json.loads(report.read_bytes())[0]["counts"]}
     assert fields == {"sticky": "carried", "key": "exact", "comment": "exact", "content": "exact"}
     again = lorestudio("import", book, "--into", place, "--yes")
     assert (again.exit_code, "lorestudio sync" in again.stderr) == (2, True)
@@ -108,7 +108,7 @@ def test_a_file_without_lore_keeps_no_other_one_waiting(
     third = Path(copy(book, tmp_path / "Third.json"))
     again = lorestudio("import", book, third, "--into", place, "--dry-run", "--json", "--duplicates", "keep-both")
     assert (again.exit_code, "linked to this book already" in again.stderr) == (1, True)
-    assert json.loads(again.stdout)["book"] == "Third"
+    assert [each["book"] for each in json.loads(again.stdout)] == ["Third"]
     nothing = lorestudio("import", other, chat, "--into", place)
     assert (nothing.exit_code, nothing.stdout) == (2, "")
 
@@ -144,7 +144,7 @@ def test_a_card_gets_its_book_again_and_stays_what_it_was(lorestudio: Run, tmp_p
     assert result.exit_code == 0, result.stderr
     assert out.read_bytes() == card.read_bytes() or card.suffix == ".charx"
     again = lorestudio("import", out, "--into", tmp_path / "w", "--json", "--dry-run")
-    assert json.loads(again.stdout)["from"]
+    assert json.loads(again.stdout)[0]["from"]
 
 
 def test_wrong_words_are_answered_with_what_there_is(lorestudio: Run, book: Path, tmp_path: Path) -> None:

@@ -118,7 +118,7 @@ def test_a_draft_is_made_and_written(harbour: Path, tmp_path: Path) -> None:
 def test_messages_that_cannot_be_are_refused(lorestudio: Run, harbour: Path, chat: Path, messages: str) -> None:
     result = lorestudio("propose", "draft", harbour, "--chat", chat, "--messages", messages)
     assert result.exit_code == 2
-    assert "messages" in result.stderr
+    assert result.stderr.startswith("lorestudio: --messages: ")
 
 
 def test_unknown_notes_and_modes_are_refused(lorestudio: Run, harbour: Path) -> None:

@@ -48,7 +48,7 @@ def test_a_main_prompt_of_ones_own_and_a_small_context(
 ) -> None:
     main = tmp_path / "main.txt"
     main.write_text("Only {{char}} speaks. {{roll:d6}}", "utf-8")
-    result = lorestudio("prompt", vault, "--chat", chat, "--main", main, "--context", 40, "--reply", 10)
+    result = lorestudio("prompt", vault, "--chat", chat, "--main", main, "--context-size", 40, "--reply", 10)
     assert result.exit_code == 0
     assert "Only Ottoline speaks. {{roll:d6}}" in result.stdout
     assert "no room" in result.stdout

@@ -54,9 +54,9 @@ def test_a_reply_that_is_no_json_is_told_with_the_way_to_ask_again(lorestudio, t
         lorestudio("profiles", "add", "Local", "--url", f"http://127.0.0.1:{server.port}/v1", "--model", "m")
         done = lorestudio("facts", "extract", told, "--answers", "Local", "--yes")
     assert done.stdout.rstrip() == "#0 to #3: no facts: the reply with the facts is no JSON: I cannot do that, friend."
-    assert "1 passage counts as read, without facts. --passage FIRST-LAST asks once more." in done.stderr
+    assert "1 passage counts as read, without facts. --passage A-B asks once more." in done.stderr
     assert done.exit_code == 0
-    assert "without facts" in lorestudio("facts", "threads", told).stdout
+    assert "without facts" in lorestudio("facts", "threads", "--chat", told).stdout
     fact = completion('{"memories": [{"content": "The road is closed.", "source": "confirmed"}]}')
     with provider(reply(fact)) as server:  # what was recorded is the answer that is of no use
         lorestudio("profiles", "remove", "Local", "--yes")

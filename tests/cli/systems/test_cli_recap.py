@@ -24,11 +24,12 @@ def test_status_run_scenes_and_show(lorestudio, tale, settings):
     before = lorestudio("recap", "status", *options)
     assert before.exit_code == 0
     assert "Messages: 12, 0 with a recap" in before.stdout
-    made = lorestudio("recap", "run", *options, "--context", 8000)
+    made = lorestudio("recap", "run", *options, "--context-size", 8000)
     assert made.exit_code == 0, made.output
     assert "Messages: 12, 11 with a recap (11 take part)" in made.stdout
     assert "Scenes: 2, 0 without a recap." in made.stdout
     assert "Running recap: 2 versions, version 1 goes into the prompt.\n" in made.stdout
+    assert "Recap memory is off" in lorestudio("recap", "show", *options, "--set", "enabled=false").stdout
     listed = lorestudio("recap", "scenes", *options).stdout
     assert "0-3" in listed
     assert "locked" in listed

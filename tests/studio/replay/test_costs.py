@@ -199,9 +199,7 @@ def test_texts_that_go_away_for_their_vectors_are_counted_and_nobody_is_asked(tm
     assert told() == ""
 
 
-def test_counting_looks_for_each_text_once_and_makes_no_vector(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_counting_looks_for_each_text_once_and_makes_no_vector(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     there, looked_for = project(), list[str]()
     vectors = KnownVectors(Maker(), tmp_path / "vectors.sqlite")
     system = HybridSystem(HybridSettings(mode="semantic_first"), vectors)
