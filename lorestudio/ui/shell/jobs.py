@@ -128,6 +128,11 @@ class Job:
         """Whether somebody asked to stop; work that computes looks here, or at `token`, from time to time."""
         return self.token.cancelled
 
+    @property
+    def awaits(self) -> bool:
+        """Whether it runs a coroutine just now, as work does that asks a provider."""
+        return self._awaited is not None
+
     def cancel(self) -> None:
         """Stop it, from any thread: what it waits for ends at once. Harmless before it began and after it ended."""
         self.token.cancel()
@@ -227,7 +232,10 @@ class Jobs(QObject):
         return self._running == self._standing
 
     def wait(self, milliseconds: int = 10_000) -> bool:
-        """Block until the threads are done; for the end of the program only."""
+        """Block until the threads are done, stopping what only awaits an answer; for the end of the program only."""
+        for job in tuple(self._running):
+            if job.awaits:
+                job.cancel()
         end = time.monotonic() + milliseconds / 1000
         return all(job.wait(max(0.0, end - time.monotonic())) for job in tuple(self._running))
 

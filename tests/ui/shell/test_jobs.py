@@ -246,6 +246,19 @@ def test_closing_lets_functions_finish_and_begins_no_coroutine(jobs: Jobs) -> No
     assert not asyncio.all_tasks(window_loop())
 
 
+def test_closing_does_not_wait_for_an_answer(jobs: Jobs, qtbot: QtBot) -> None:
+    asked = threading.Event()
+
+    async def ask() -> None:
+        asked.set()
+        await asyncio.sleep(60)
+
+    jobs.start("Asking", lambda job: job.run(ask))
+    qtbot.waitUntil(asked.is_set)
+    assert jobs.wait(3000)
+    jobs.close()
+
+
 def test_a_window_may_be_closed_by_what_is_told(jobs: Jobs, qtbot: QtBot) -> None:
     heard = Heard()
     jobs.start("Saving", lambda _job: None, done=lambda _none: (jobs.close(), heard.said.append(("closed", None))))
