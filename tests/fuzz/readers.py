@@ -313,7 +313,7 @@ def _reply(path: Path) -> object:
         with suppress(ValueError):
             extraction.read_reply(text, strict=strict)
         extraction.read_review(text, (), strict=strict)
-    for read in (reading.read_summary, reading.read_keys, reading.read_draft):
+    for read in (reading.read_summary, reading.read_keys, reading.read_drafts):
         read(reply)
     for ask in (partial(break_search.read_reply, reply), partial(scene_breaks.read_answer, text)):
         with suppress(ValueError, HopelessError):  # which the queue takes for a failed attempt

@@ -347,6 +347,20 @@ def test_a_draft_goes_to_the_folder_for_suggestions_and_never_over_a_file(tmp_pa
         plan_draft(outside, [2])
 
 
+def test_every_note_of_an_answer_is_a_draft_with_a_file_of_its_own(tmp_path: Path) -> None:
+    project = project_at(tmp_path / "vault")
+    titles = ("Tam/Ferry", "Tam_Ferry", "Old Tam")
+    answer = "[" + ", ".join(GOOD_DRAFT.replace('"title": "Old Tam"', f'"title": "{title}"') for title in titles) + "]"
+    (first,), _ = run(project, plan_draft(project, [2, 4]), Saying(answer))
+    made = [first, *first.more]
+    assert [(each.title, each.path.name) for each in made] == [
+        ("Tam/Ferry", "Tam_Ferry.md"), ("Tam_Ferry", "Tam_Ferry 2.md"), ("Old Tam", "Old Tam.md"),
+    ]  # fmt: skip
+    assert {each.reply for each in made} == {answer}
+    log = ChangeLog(tmp_path / "data", [tmp_path / "vault"])
+    assert len(write_accepted(log, made).written) == 3
+
+
 @pytest.mark.parametrize(
     ("answer", "told"),
     [
@@ -412,6 +426,9 @@ def test_a_note_holds_odd_titles_keys_and_summaries() -> None:
     assert values["keys"] == ["a, b", "c: d", "yes"]
     assert values["summary"] == 'He said: "no" # never'
     assert body == '# Tam: "the" # one\n\nBody.\n'
+    run_by_templater = note_text("<%* x %>Tam <%", ["<% y %>"], "<%z%>It", "Body.", "lorebook", ())
+    assert not {"<%", "x", "y", "z"} & set(run_by_templater.split())
+    assert "# Tam < %\n" in run_by_templater
 
 
 # ---- asking -------------------------------------------------------------------------------------------------------

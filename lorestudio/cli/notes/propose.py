@@ -278,7 +278,7 @@ def _ask(
         task = bar.add_task("", total=len(plan.tasks))
 
         def take(place: int, proposal: Proposal) -> None:
-            made.append(proposal)
+            made.extend((proposal, *proposal.more))
             bar.update(task, completed=place + 1)
 
         return made, asyncio.run(maker.run(plan.tasks, take))

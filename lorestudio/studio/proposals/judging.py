@@ -40,8 +40,9 @@ from lorestudio.studio.proposals.model import (
 from lorestudio.studio.proposals.reading import (
     LONGEST_KEY,
     SUMMARY_LENGTH,
+    ReadDraft,
     one_line,
-    read_draft,
+    read_drafts,
     read_keys,
     read_summary,
 )
@@ -117,15 +118,16 @@ def note_text(title: str, keys: Sequence[str], summary: str, content: str, tag: 
     """
     from lorestudio.vault.note.yaml_handler import compose_note  # noqa: PLC0415  # most proposals are no whole note
 
-    title = trim(title.replace("[[", "").replace("]]", "").lstrip("# \t"))
-    properties = {"tags": [tag], "keys": list(keys), "priority": PRIORITY, **({"summary": summary} if summary else {})}
+    title = trim(_not_run(title.replace("[[", "").replace("]]", "").lstrip("# \t"))) or "Draft"
+    said = {"summary": _not_run(summary)} if summary else {}
+    properties = {"tags": [tag], "keys": [*map(_not_run, keys)], "priority": PRIORITY, **said}
     return compose_note(properties, f"# {title}\n\n{harmless(content, title, titles)}\n", alike=True)
 
 
 def harmless(content: str, title: str, titles: Collection[str]) -> str:
     """The content as a note may have it: nothing that a plugin runs, no second heading, no links to nowhere."""
     text = content.replace("\r\n", "\n").replace("\r", "\n")
-    text = _TEMPLATER.sub("", text).replace("<%", "< %").replace("%%", "")
+    text = _not_run(text).replace("%%", "")
     text = _INLINE_QUERY.sub("` =", _RUN_AT_ONCE.sub(r"\1text", text))
     heading = _HEADING.match(text)
     if heading and fold(trim(heading[1])) == fold(title):
@@ -139,20 +141,25 @@ def harmless(content: str, title: str, titles: Collection[str]) -> str:
     return trim(_RULE.sub("- - -", text))
 
 
+def _not_run(text: str) -> str:
+    """The text without what Templater would carry out anywhere in a note's file."""
+    return _TEMPLATER.sub("", text).replace("<%", "< %")
+
+
 def title_of(text: str, path: Path) -> str:
     """The title that DeepLore reads in the text of a note."""
     return cleaning.title(NoteDocument(text).body, path.name)
 
 
-def free_path(folder: Path, title: str) -> Path:
-    """A file for a note of this title that no file stands in the way of; a name that is taken gets a number.
+def free_path(folder: Path, title: str, taken: Collection[Path] = ()) -> Path:
+    """A file for a note of this title that no file, nor one to be made, stands in the way of, if need be with a number.
 
     Raises ValueError where there are too many of the same name. Looks at the disk.
     """
     name = underscored_name(title, "Entry")
     for number in range(1, _MOST_NAMESAKES):
         path = folder / (f"{name}.md" if number == 1 else f"{name} {number}.md")
-        if not path.exists():
+        if path not in taken and not path.exists():
             return path
     raise ValueError(f"“{folder}” has too many notes called “{name}”. Give the draft another title.")
 
@@ -187,7 +194,8 @@ class Judge(Struct, frozen=True):
     def answered(self, task: ProposalTask, reply: ChatReply) -> Proposal:
         """The proposal that an answer makes, or why it makes none; the reply is kept as it came."""
         if isinstance(task.about, DraftPassage):
-            made = self._draft(task, task.about, reply)
+            first, *more = self._drafts(task, task.about, reply)
+            made = replace(first, more=tuple(self._told(each, reply) for each in more))
         elif task.kind is ProposalKind.SUMMARY:
             summary = read_summary(reply)
             made = self._about(task, task.about, summary.text, summary.problem, summary.remarks)
@@ -195,6 +203,10 @@ class Judge(Struct, frozen=True):
             keys = read_keys(reply)
             made = self._about(task, task.about, keys.keys, keys.problem, keys.remarks)
             made = replace(made, reasoning=keys.reasoning)
+        return self._told(made, reply)
+
+    @staticmethod
+    def _told(made: Proposal, reply: ChatReply) -> Proposal:
         remarks = (*made.remarks, *(ProposalRemark(note) for note in reply.notes))
         return replace(made, remarks=remarks, reply=reply.raw or reply.text, answered_by=reply.source)
 
@@ -269,8 +281,13 @@ class Judge(Struct, frozen=True):
         ]
         return tuple(remarks)
 
-    def _draft(self, task: ProposalTask, passage: DraftPassage, reply: ChatReply) -> Proposal:
-        draft = read_draft(reply)
+    def _drafts(self, task: ProposalTask, passage: DraftPassage, reply: ChatReply) -> list[Proposal]:
+        made: list[Proposal] = []
+        for draft in read_drafts(reply):
+            made.append(self._draft(task, passage, draft, [other.path for other in made]))
+        return made
+
+    def _draft(self, task: ProposalTask, passage: DraftPassage, draft: ReadDraft, taken: Collection[Path]) -> Proposal:
         if draft.problem:
             return _blank(task, passage, draft.problem)
         settings = self.project.settings
@@ -280,18 +297,18 @@ class Judge(Struct, frozen=True):
             )
         except ValueError as error:
             return _blank(task, passage, f"The draft cannot be written as a note: {error}")
-        made = self._note(task, passage, text)
+        made = self._note(task, passage, text, taken)
         remarks = (
             draft.remarks if draft.keys else (*draft.remarks, ProposalRemark("The draft has no keys.", serious=True))
         )
         return replace(made, remarks=(*remarks, *made.remarks))
 
-    def _note(self, task: ProposalTask, passage: DraftPassage, text: str) -> Proposal:
-        """The proposal of a whole new note."""
+    def _note(self, task: ProposalTask, passage: DraftPassage, text: str, taken: Collection[Path] = ()) -> Proposal:
+        """The proposal of a whole new note, at none of the paths that others of the answer take."""
         title, path, problem = title_of(text, passage.folder / "Draft.md"), passage.folder / "Draft.md", ""
         rules = ParseRules.from_settings(self.project.settings, self.project.index.fields)
         try:
-            path = free_path(passage.folder, title)
+            path = free_path(passage.folder, title, taken)
         except ValueError as error:
             problem = str(error)
         same = next((name for name in passage.titles if fold(name) == fold(title)), None)

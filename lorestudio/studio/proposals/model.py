@@ -134,10 +134,11 @@ class Proposal(Terse, frozen=True):
 
     `path` is the file that would change or, for a draft, be made. `source` is the note's whole text that the proposal
     was made from, None for a draft. With a `problem` it cannot be accepted as it stands; it says why and what to do.
-    `reply` is the answer as it came. `searched` is how many messages the counts of keys went through.
+    `reply` is the answer as it came. `searched` is how many messages the counts of keys went through. `more` are the
+    other notes that the same answer drafts.
     """
 
-    unprinted = ("source", "task", "reply", "counts")
+    unprinted = ("source", "task", "reply", "counts", "more")
 
     kind: ProposalKind
     path: Path
@@ -153,6 +154,7 @@ class Proposal(Terse, frozen=True):
     remarks: tuple[ProposalRemark, ...] = ()
     counts: tuple[KeyCount, ...] = ()
     searched: int = 0
+    more: tuple[Proposal, ...] = ()
 
     @property
     def acceptable(self) -> bool:

@@ -28,14 +28,22 @@ _FENCED: Final = re.compile(r"\A```\w*[ \t]*\n(.*?)\n?```\s*\Z", re.DOTALL)
 _LABEL: Final = re.compile(
     r"\A(?:#+\s*)?[*_]{0,2}summary[*_]{0,2}\s*:?[*_]{0,2}\s*(?:\n|(?<=:)|(?<=\*))", re.IGNORECASE
 )
+_HEADING: Final = re.compile(r"\A#{1,6}[ \t][^\n]*\n\s*(?=\S)")
 _LEAD_IN: Final = re.compile(r"\A[^\n]{1,120}:[ \t]*\n\s*\n?(?=\S)")
 _SENTENCE: Final = re.compile(r"[.!?…。！？][\"'”’»)\]]*(?=\s|\Z)|[。！？]")
 _BULLET: Final = re.compile(r"\A(?:[-*+•]|\d+[.)])\s+")
 _PAIRS: Final = (('"', '"'), ("'", "'"), ("“", "”"), ("‘", "’"), ("«", "»"), ("„", "“"), ("`", "`"))
 _EMPTY: Final = "The answer is empty. Ask again, or write it yourself."
-_CUT_OFF: Final = (
-    "The answer ended at the limit for replies, so it is not whole. Raise the limit in the settings, or ask again."
+_NOT_WHOLE: Final = "The answer ended at the limit for replies, so it is not whole."
+_CUT_OFF: Final = f"{_NOT_WHOLE} Raise the limit in the settings, or ask again."
+_HELD_BACK: Final = "The provider's filter ended the answer. Ask again, ask somebody else, or write it yourself."
+_REFUSED: Final = "The answer reads like a refusal. Look at it before it goes into a note."
+_REFUSAL: Final = re.compile(
+    r"(?:I['’]?m|I am) (?:very |so )?(?:sorry|afraid|unable|not able)\b|I apologi[sz]e\b|(?:Sorry|Unfortunately),|"
+    r"As an AI\b|I (?:can(?:no|['’])t|won['’]t)\b",
+    re.IGNORECASE,
 )
+"""How models begin to say no."""
 
 
 class ReadKeys(Struct, frozen=True):
@@ -84,10 +92,11 @@ def read_summary(reply: ChatReply) -> ReadText:
     lead_in = _LEAD_IN.match(text)
     if lead_in and len(text) - lead_in.end() > 40:
         text = text[lead_in.end() :]
-    text = one_line(_unquoted(trim(_LABEL.sub("", trim(text)))))
+    text = one_line(_unquoted(trim(_HEADING.sub("", _LABEL.sub("", trim(text))))))
     if not text:
-        return ReadText(problem=_CUT_OFF if reply.cut_off else _EMPTY)
-    remarks = [ProposalRemark(_CUT_OFF, serious=True)] if reply.cut_off else []
+        return ReadText(problem=_why_short(reply, f"{_NOT_WHOLE} Ask again, or write it yourself.") or _EMPTY)
+    doubts = (_why_short(reply, f"{_NOT_WHOLE} Finish it yourself, or ask again."), _REFUSAL.match(text) and _REFUSED)
+    remarks = [ProposalRemark(doubt, serious=True) for doubt in doubts if doubt]
     if length(text) > SUMMARY_LENGTH:
         remarks.append(ProposalRemark(f"The answer had {length(text):,} characters and was cut to {SUMMARY_LENGTH}."))
         text = shortened(text, SUMMARY_LENGTH)
@@ -95,11 +104,12 @@ def read_summary(reply: ChatReply) -> ReadText:
 
 
 def read_keys(reply: ChatReply) -> ReadKeys:
-    """The keys of an answer: of an object with `suggested`, another list of texts in it, or a bare list."""
+    """The keys of an answer: of an object with `suggested`, another list of texts in it, a bare list, or of bullets."""
     text = _spoken(reply)
     if not text:
-        return ReadKeys(problem=_CUT_OFF if reply.cut_off else _EMPTY)
-    for value in values_in(text):
+        return ReadKeys(problem=_why_short(reply) or _EMPTY)
+    bullets: list[Json] = [line for line in map(trim, text.split("\n")) if _BULLET.match(line)]
+    for value in (*values_in(text), bullets if len(bullets) > 1 else None):
         found = _key_list(value)
         if found is None:
             continue
@@ -109,33 +119,22 @@ def read_keys(reply: ChatReply) -> ReadKeys:
         reasoning = value.get("reasoning") if isinstance(value, Mapping) else ""
         return ReadKeys(keys, one_line(reasoning) if isinstance(reasoning, str) else "", remarks=remarks)
     else:
-        if reply.cut_off or _looks_cut(text):
-            return ReadKeys(problem=_CUT_OFF)
-        return ReadKeys(
-            problem="The answer holds no JSON with keys. Look at it, ask again, or write the keys yourself."
-        )
+        told = "The answer holds no JSON with keys. Look at it, ask again, or write the keys yourself."
+        return ReadKeys(problem=_why_short(reply) or (_CUT_OFF if _looks_cut(text) else told))
     return ReadKeys(problem="The answer names no key that can be used. Ask again, or write the keys yourself.")
 
 
-def read_draft(reply: ChatReply) -> ReadDraft:
-    """The draft of an answer: an object, or the first object of a list."""
+def read_drafts(reply: ChatReply) -> tuple[ReadDraft, ...]:
+    """The drafts of an answer, each title once: an object, or those of a list. At least one, maybe with a problem."""
     text = _spoken(reply)
     if not text:
-        return ReadDraft(problem=_CUT_OFF if reply.cut_off else _EMPTY)
-    draft: Mapping[str, Json] | None = None
-    several = 0
-    for value in values_in(text):
-        items = _objects(value)
-        if items:
-            draft, several = items[0], len(items)
-            break
-    if draft is None:
-        if reply.cut_off or _looks_cut(text):
-            return ReadDraft(problem=_CUT_OFF)
-        return ReadDraft(
-            problem="The answer holds no JSON with a note. Look at it, ask again, or write the note yourself."
-        )
-    return _draft_of(draft, several)
+        return (ReadDraft(problem=_why_short(reply) or _EMPTY),)
+    drafts = [_draft_of(item) for item in next(filter(None, map(_objects, values_in(text))), ())]
+    if drafts:
+        good = {fold(draft.title): draft for draft in reversed(drafts) if not draft.problem}
+        return tuple(reversed(good.values())) or (drafts[0],)
+    told = "The answer holds no JSON with a note. Look at it, ask again, or write the note yourself."
+    return (ReadDraft(problem=_why_short(reply) or (_CUT_OFF if _looks_cut(text) else told)),)
 
 
 def clean_keys(items: Sequence[Json], fewest: int = FEWEST_KEYS) -> tuple[tuple[str, ...], tuple[ProposalRemark, ...]]:
@@ -187,6 +186,11 @@ def _spoken(reply: ChatReply) -> str:
     return trim(reply.without_thinking().text)
 
 
+def _why_short(reply: ChatReply, cut_off: str = _CUT_OFF) -> str:
+    """Why the answer ended before its end, "" where it did not."""
+    return cut_off if reply.cut_off else _HELD_BACK if reply.held_back else ""
+
+
 def _summary_in(value: Json) -> str:
     if isinstance(value, Mapping):
         return text_in(value.get("summary"))
@@ -200,7 +204,10 @@ def _key_list(value: Json) -> Sequence[Json] | None:
     if isinstance(value, Mapping):
         lists = [value.get("suggested"), value.get("keys"), value.get("keywords"), *value.values()]
         return next((found for found in map(_key_list, lists) if found is not None and _texts(found)), None)
-    return value if isinstance(value, list) and (not value or _texts(value)) else None
+    if not isinstance(value, list):
+        return None
+    items = [item.get("key", item.get("keyword")) if isinstance(item, Mapping) else item for item in value]
+    return items if not items or _texts(items) else None
 
 
 def _texts(items: Sequence[Json]) -> bool:
@@ -218,7 +225,7 @@ def _objects(value: Json) -> list[Mapping[str, Json]]:
     return []
 
 
-def _draft_of(draft: Mapping[str, Json], several: int) -> ReadDraft:
+def _draft_of(draft: Mapping[str, Json]) -> ReadDraft:
     title = one_line(text_in(draft.get("title")))
     content = trim(text_in(draft.get("content")))
     if not title:
@@ -229,12 +236,9 @@ def _draft_of(draft: Mapping[str, Json], several: int) -> ReadDraft:
         return ReadDraft(problem="The draft has a title and no text. Ask again, or write the note yourself.")
     keys, remarks = clean_keys(items_in(draft.get("keys")), FEWEST_DRAFT_KEYS)
     summary = one_line(text_in(draft.get("summary")))
-    told = []
-    if several > 1:
-        told.append(f"The answer has {several} notes; this is the first. The others are in the answer.")
     if length(summary) > SUMMARY_LENGTH:
-        told.append(f"The summary had {length(summary):,} characters and was cut to {SUMMARY_LENGTH}.")
-    remarks = (*remarks, *map(ProposalRemark, told))
+        told = f"The summary had {length(summary):,} characters and was cut to {SUMMARY_LENGTH}."
+        remarks = (*remarks, ProposalRemark(told))
     return ReadDraft(title, keys, shortened(summary, SUMMARY_LENGTH), content, remarks=remarks)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from lorestudio.llm.messages import ChatReply
-from lorestudio.studio.proposals.reading import clean_keys, read_draft, read_keys, read_summary, shortened
+from lorestudio.studio.proposals.reading import clean_keys, read_drafts, read_keys, read_summary, shortened
 
 
 @pytest.mark.parametrize(
@@ -23,6 +23,7 @@ from lorestudio.studio.proposals.reading import clean_keys, read_draft, read_key
         "Summary: A fortress on the cliff.",
         "**Summary:** A fortress on the cliff.",
         "## Summary\n\nA fortress on the cliff.",
+        "# Dawnkeep\n\nA fortress on the cliff.",
         "<think>It is a place. Short then.</think>\nA fortress on the cliff.",
     ],
 )
@@ -80,6 +81,26 @@ def test_a_summary_that_hit_the_reply_limit_is_doubtful() -> None:
     assert read.text == "A fortress on the"
     assert read.remarks[0].serious
     assert "limit" in read.remarks[0].text
+    assert "settings" not in read.remarks[0].text  # no setting raises it
+
+
+@pytest.mark.parametrize(
+    ("answer", "finish", "words"),
+    [
+        ("I'm sorry, but I can't help with that.", "stop", "a refusal"),
+        ("I cannot write about this.", "stop", "a refusal"),
+        ("As an AI, I do not.", "stop", "a refusal"),
+        ("A fortress on the", "content_filter", "filter"),
+        ("The sorry lot of them are afraid: I cannot be seen.", "stop", ""),
+        ("I cannoneer", "stop", ""),
+    ],
+)
+def test_a_refusal_is_no_summary_to_accept_unseen(answer: str, finish: str, words: str) -> None:
+    read = read_summary(ChatReply(answer, finish=finish))
+    assert read.text == answer
+    assert [words in remark.text and remark.serious for remark in read.remarks] == [True] * bool(words)
+    for of in (read_summary, read_keys, lambda reply: read_drafts(reply)[0]):
+        assert "filter" in of(ChatReply("", finish="content_filter")).problem
 
 
 WANTED = ("Dawnkeep", "the Keep", "Salt Cliff")
@@ -94,6 +115,8 @@ WANTED = ("Dawnkeep", "the Keep", "Salt Cliff")
         ('["Dawnkeep", "the Keep", "Salt Cliff"]', ""),
         ('{"keywords": ["Dawnkeep", "the Keep", "Salt Cliff"]}', ""),
         ('{"result": {"suggested": ["Dawnkeep", "the Keep", "Salt Cliff"]}}', ""),
+        ('{"suggested": [{"key": "Dawnkeep"}, {"keyword": "the Keep"}, {"key": "Salt Cliff"}]}', ""),
+        ('Here are the keys:\n- Dawnkeep\n- "the Keep"\n3. Salt Cliff\nTell me if you want more.', ""),
         ('{"suggested": ["Dawnkeep", "dawnkeep", " the Keep ", "“Salt Cliff”", "", null, 7]}', ""),
         ('<think>["no", "not", "these"]</think>{"suggested": ["Dawnkeep", "the Keep", "Salt Cliff"]}', ""),
     ],
@@ -136,12 +159,20 @@ def test_too_many_keys_are_cut_and_too_few_are_doubtful() -> None:
 def test_a_draft_is_found_alone_in_a_list_and_in_a_wrapping() -> None:
     item = '{"title": "Old Tam", "keys": ["Tam", "Old Tam", "ferry"], "summary": "A ferryman.", "content": "He rows."}'
     for answer in (item, f"[{item}]", f'{{"entries": [{item}]}}', f"Here:\n```json\n{item}\n```"):
-        read = read_draft(ChatReply(answer))
+        (read,) = read_drafts(ChatReply(answer))
         assert (read.title, read.keys, read.summary, read.content) == (
             "Old Tam", ("Tam", "Old Tam", "ferry"), "A ferryman.", "He rows.",
         )  # fmt: skip
         assert read.remarks == ()
-    assert "2 notes" in read_draft(ChatReply(f"[{item}, {item}]")).remarks[0].text
+
+
+def test_all_drafts_of_an_answer_are_read_each_title_once() -> None:
+    def item(title: str, content: str = "Text.") -> str:
+        return f'{{"title": "{title}", "keys": ["a", "b"], "content": "{content}"}}'
+
+    listed = f"[{item('Old Tam')}, {item('old tam', 'Again.')}, {item('', 'x')}, {item('The Ferry')}]"
+    drafts = read_drafts(ChatReply(listed))
+    assert [(draft.title, draft.content) for draft in drafts] == [("Old Tam", "Text."), ("The Ferry", "Text.")]
 
 
 @pytest.mark.parametrize(
@@ -156,4 +187,5 @@ def test_a_draft_is_found_alone_in_a_list_and_in_a_wrapping() -> None:
     ],
 )
 def test_answers_without_a_draft_are_problems(answer: str, words: str) -> None:
-    assert words in read_draft(ChatReply(answer)).problem
+    (read,) = read_drafts(ChatReply(answer))
+    assert words in read.problem

@@ -45,7 +45,7 @@ def proposal_table(theme: Theme, parent: QObject) -> RecordTable:
     columns = (
         Column("Entry", attrgetter("title")),
         Column("What", what, width=110),
-        Column("State", lambda row: tr(look_of(row)[2]), width=112, icon=lambda row: look_of(row)[:2]),
+        Column("State", lambda row: tr(look_of(row)[2]), width=FIT, icon=lambda row: look_of(row)[:2]),
     )
     return RecordTable(columns, theme=theme, spoken=_spoken, tip=_tip, parent=parent)
 
@@ -326,7 +326,7 @@ class ProposalDetail(QWidget):
         self.accept.setToolTip(proposal.problem if proposal is not None and proposal.problem and not waits else tip)
         self.skip.setEnabled(can)
         self.lock.setEnabled(can)
-        self.ask_again.setEnabled(can and self._can_ask_again)
+        self.ask_again.setEnabled(can and self._can_ask_again and row is not None and row.task is not None)
         self.field.setReadOnly(decided or self._busy)
 
 

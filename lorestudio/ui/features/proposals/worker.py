@@ -11,11 +11,12 @@ from msgspec import Struct
 from PySide6.QtCore import QObject, Signal
 
 from lorestudio.domain.lifecycle import Cancelled, CancelToken
+from lorestudio.domain.records import replace
 from lorestudio.studio.notes.changes.change_set import ChangeSet
 from lorestudio.studio.notes.changes.log import ChangeLog
 from lorestudio.studio.project.answering import AnswerKind, Asked, CostEstimate, Question, Source
 from lorestudio.studio.project.project import Project
-from lorestudio.studio.proposals.judging import AcceptedProposals, Judge, write_accepted
+from lorestudio.studio.proposals.judging import CHANGED, TAKEN, AcceptedProposals, Judge, write_accepted
 from lorestudio.studio.proposals.model import NoteLocks, Proposal, ProposalKind, ProposalPlan, ProposalTask, Value
 from lorestudio.studio.proposals.planning import Guard, Maker, ProposalsEnded, proposal_answers, proposals_cost
 from lorestudio.ui.shell.jobs import Job
@@ -40,9 +41,11 @@ class RowState(StrEnum):
 
 
 class Row(Struct, eq=False):
-    """A note, or a passage, with what was proposed for it. `note` says why nothing is or was.
+    """A note, or a passage, with what was proposed for it. `note` says why nothing is or was. One without a `task` is
+    left out, or a further draft of the answer to another row.
 
-    `turns` counts its edits and decisions: what was judged before the newest one is out of date.
+    `turns` counts its edits and decisions: what was judged before the newest one is out of date. `free`: who answered
+    was neither paid nor waited for.
     """
 
     title: str
@@ -53,6 +56,7 @@ class Row(Struct, eq=False):
     note: str = ""
     edited: bool = False
     turns: int = 0
+    free: bool = False
 
     @property
     def open(self) -> bool:
@@ -140,8 +144,16 @@ class Proposing(QObject):
 
     @property
     def waiting(self) -> list[Row]:
-        """The rows that nobody was asked about yet."""
-        return [row for row in self.rows if row.state is RowState.WAITING]
+        """The rows that the source is still to be asked about.
+
+        Nobody was asked yet, or only somebody who knows less: what the stand-in made gives way unless the person did
+        something with it.
+        """
+        return [
+            row
+            for row in self.rows
+            if row.state is RowState.WAITING or (row.open and row.free and not row.edited and self.source.waits)
+        ]
 
     @property
     def can_undo(self) -> bool:
@@ -165,17 +177,16 @@ class Proposing(QObject):
         token = self._token = CancelToken()
         by = session.choice.deciding(project)
 
-        def work(_job: object) -> tuple[ProposalPlan, CostEstimate, Judge]:
+        def work(_job: object) -> tuple[ProposalPlan, Judge]:
             guard = Guard(tools.locks.load(), unsaved)
             asked = Asked(lambda _question: None, lambda _question: None, token.cancel)
             _, model = proposal_answers(chosen, project, session.connections, tools.records, asked)
-            plan = wish.plan(project, guard, model, choice_now, token)
-            return (plan, proposals_cost(plan.tasks, chosen, project, tools.records), known or Judge.of(project, by))
+            return wish.plan(project, guard, model, choice_now, token), known or Judge.of(project, by)
 
         self._begin(tr("Reading the notes…"), work, lambda prepared: self._prepared(*prepared))
 
-    def _prepared(self, plan: ProposalPlan, cost: CostEstimate, judge: Judge) -> None:
-        self._judge, self.cost = judge, cost
+    def _prepared(self, plan: ProposalPlan, judge: Judge) -> None:
+        self._judge = judge
         kept = {row.task.place: row for row in self.rows if row.task is not None and row.proposal is not None}
         rows = []
         for task in plan.tasks:
@@ -187,7 +198,8 @@ class Proposing(QObject):
                 if row.state is RowState.FAILED:
                     row.state, row.note = RowState.WAITING, ""
             rows.append(row)
-        rows = [*kept.values(), *rows]
+        further = [row for row in self.rows if row.task is None and row.proposal is not None]
+        rows = [*kept.values(), *rows, *further]
         shown = {row.filename for row in rows}
         rows += [
             Row(item.title, item.filename, RowState.LEFT_OUT, note=item.reason)
@@ -197,8 +209,14 @@ class Proposing(QObject):
         self.rows = rows
         self.rows_changed.emit()
         self._end()
+        for row in rows:
+            if row.edited and row.proposal is not None and row.note in (CHANGED, TAKEN):
+                row.proposal = replace(row.proposal, task=row.task or row.proposal.task)
+                self.edit(row, row.proposal.after)  # what the person wrote, beside the note as it is now
         if not self.source.waits and self.waiting:
             self.start()
+        elif self.waiting:
+            self._count_again()
 
     # ---- asking -----------------------------------------------------------------------------------------------------
 
@@ -221,6 +239,7 @@ class Proposing(QObject):
 
         for row in wanted:
             row.state, row.proposal, row.note, row.edited = RowState.WAITING, None, "", False
+            row.free = not source.waits
         title = tr("Asking…")
         self._asks = session.jobs.start(title, work, done=self._ran, failed=self._run_failed, reported=self._news)
         self.many_changed.emit()
@@ -264,6 +283,10 @@ class Proposing(QObject):
         row.state = RowState.FAILED if nothing else RowState.PROPOSED
         row.note = proposal.problem
         self.row_changed.emit(row)
+        for other in proposal.more:
+            self.rows.append(Row(row.title, row.filename, RowState.PROPOSED, proposal=other, note=other.problem))
+        if proposal.more:
+            self.rows_changed.emit()
 
     def _set_asking(self, row: Row) -> None:
         if row.state is RowState.WAITING:
@@ -296,20 +319,15 @@ class Proposing(QObject):
             self._count_again()
 
     def _count_again(self) -> None:
-        """Find out what the rest costs."""
+        """Find out what asking about those that wait costs."""
         tasks, project, source = [row.task for row in self.waiting if row.task is not None], self._project, self.source
 
         def done(cost: CostEstimate) -> None:
             self.cost = cost
-            self.state_changed.emit()
+            self._end()
 
-        self._session.jobs.start(
-            tr("Counting what the rest costs"),
-            lambda _report: proposals_cost(tasks, source, project, self._tools.records),
-            done=done,
-            failed=self._not_done,
-            owner=self,
-        )
+        records = self._tools.records
+        self._begin(tr("Counting what it costs…"), lambda _job: proposals_cost(tasks, source, project, records), done)
 
     # ---- deciding ---------------------------------------------------------------------------------------------------
 
@@ -355,11 +373,14 @@ class Proposing(QObject):
         written = set(accepted.written) if accepted is not None else set()
         refused = dict(accepted.refused) if accepted is not None else {}
         for row, proposal in judged:
+            keep = row.edited or proposal is not row.proposal or proposal.source is None
             row.proposal, row.note = proposal, proposal.problem
             if proposal.path in written:
                 row.state, row.edited = RowState.ACCEPTED, False
             elif proposal.path in refused:
-                row.state, row.proposal, row.edited = RowState.WAITING, None, False
+                row.edited, row.note = keep, refused[proposal.path]  # judged again, with the note as it is now
+                if not keep:
+                    row.state, row.proposal = RowState.WAITING, None
         self.many_changed.emit()
         changes = accepted.changes if accepted is not None else None
         if changes is not None:

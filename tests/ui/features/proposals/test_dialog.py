@@ -379,6 +379,25 @@ def test_a_note_changed_meanwhile_is_left_alone_and_proposed_anew(window, wait, 
     assert "summary: It rings. Louder now." in text(tmp_path, "Bell")
 
 
+@pytest.mark.long
+def test_what_the_person_wrote_outlives_a_note_that_changed_meanwhile(window, wait, tmp_path) -> None:
+    dialog = window.features.proposals.summaries()
+    wait()
+    choose(dialog, "Bell")
+    dialog.detail.field.setPlainText("My own words.")
+    changed = BELL + "Louder now.\n"
+    (tmp_path / "vault" / "Bell.md").write_text(changed, encoding="utf-8")
+    dialog.detail.accept.click()
+    wait()
+    assert text(tmp_path, "Bell") == changed
+    assert "changed on disk" in dialog.bar.label.text()
+    assert dialog.current.title == "Bell"
+    assert dialog.detail.field.toPlainText() == "My own words."
+    dialog.detail.accept.click()
+    wait()
+    assert text(tmp_path, "Bell") == changed.replace("keys: bell\n", "keys: bell\nsummary: My own words.\n")
+
+
 def test_unsaved_text_keeps_a_note_out(window, wait, tmp_path) -> None:
     window.drafts.keep(tmp_path / "vault" / "Bell.md", Draft("mine", "0"))
     dialog = window.features.proposals.summaries()
@@ -480,6 +499,8 @@ def test_changing_the_source_keeps_what_was_proposed(window, wait, client) -> No
     assert row_of(dialog, "Dawnkeep").proposal.answered_by == "offline stand-in"
     assert row_of(dialog, "Bell").state is RowState.SKIPPED
     assert client.asked == []
+    assert dialog.begin.text() == "Ask Local about 1 note"  # what only rules wrote gives way
+    assert dialog.status.text().startswith("1 call to the provider")
     assert window.session.choice.source == Source()  # the chat's own choice stays
     choose(dialog, "Dawnkeep")
     dialog.detail.ask_again.click()
@@ -834,6 +855,33 @@ def test_a_draft_from_chosen_messages(window, wait, tmp_path, client) -> None:
     wait()
     assert text(tmp_path, "Old Tam").endswith("# Old Tam\n\nHe rows.\n")
     assert dialog.work.rows[0].state is RowState.ACCEPTED
+
+
+@pytest.mark.long
+def test_every_note_that_an_answer_drafts_is_a_row(window, wait, tmp_path, client) -> None:
+    window.session.replays.choose(source=LOCAL)
+    wait()
+    notes = [{"title": title, "keys": ["Tam", "ferry"], "content": "It is."} for title in ("Old Tam", "The Ferry")]
+    client.script = [json.dumps(notes)]
+    window.features.proposals.draft().accept()
+    drain()
+    (dialog,) = [item for item in QApplication.topLevelWidgets() if isinstance(item, ProposalsDialog)]
+    wait()
+    dialog.begin.click()
+    wait()
+    assert [row.proposal.title for row in dialog.work.rows] == ["Old Tam", "The Ferry"]
+    (tmp_path / "vault" / "The Ferry.md").write_text("mine", encoding="utf-8")
+    for place, asks_again in ((0, True), (1, False)):
+        dialog.choose(place)
+        assert dialog.detail.ask_again.isEnabled() is asks_again
+        dialog.detail.accept.click()
+        wait()
+    assert text(tmp_path, "Old Tam").endswith("# Old Tam\n\nIt is.\n")
+    assert (dialog.work.rows[1].state, dialog.detail.extent.text()) == (RowState.PROPOSED, "The Ferry 2.md")
+    dialog.detail.accept.click()
+    wait()
+    assert text(tmp_path, "The Ferry 2").endswith("# The Ferry\n\nIt is.\n")
+    assert text(tmp_path, "The Ferry") == "mine"
 
 
 def test_every_control_has_a_name_and_the_keyboard_reaches_the_buttons(window, wait, qtbot) -> None:
