@@ -421,9 +421,6 @@ class System(ABC):
     swipes_go_on: ClassVar[bool] = False
     """Whether a swipe begins from the state that the swipe before it left, or from that of the reply's first one."""
 
-    counts_frames: ClassVar[bool] = False
-    """Whether the tokens of an entry are those with what stands around it in the prompt."""
-
     counting: ClassVar[Counting | None] = None
     model: str = ""
     """The model of whoever answers, where the settings name none."""

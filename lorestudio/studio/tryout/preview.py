@@ -184,10 +184,7 @@ def _injected(entry: Entry, trace: Trace, ran: Rerun) -> InjectedText | None:
     injection = next((injection for injection in trace.injections if injection.entry == entry.id), None)
     if injection is None:
         text = ran.system.entry_text(ran.moment, entry)
-        if text is None:
-            return None
-        whole = count(text)
-        return InjectedText(text, whole if ran.system.counts_frames else entry.tokens, whole)
+        return None if text is None else InjectedText(text, entry.tokens, count(text))
     places = ((block, part) for block in trace.prompt for part in block.parts if part.entry == entry.id)
     text = next((block.text[part.start : part.end] for block, part in places), "")
     return InjectedText(text, injection.tokens, count(text), truncated=injection.truncated)

@@ -68,7 +68,6 @@ class HybridSystem(VectorSystem):
     """Decides by keys and similarity. Without `vectors` keys alone decide."""
 
     kind: ClassVar[SystemKind]
-    counts_frames: ClassVar[bool] = True
 
     settings: HybridSettings = field(default_factory=HybridSettings)
     vectors: TextVectors | None = None
@@ -275,7 +274,7 @@ class _HybridRun:
                 ledger.keep(entry, "hy_placed", position=position, depth=0, role=role)
                 injections.append(
                     Injection(
-                        entry.id, entry.title, self._label(each), self.moment.counter.count(rendered), entry.priority,
+                        entry.id, entry.title, self._label(each), entry.tokens, entry.priority,
                         position, 0, role, group, entry.content_hash,
                     )
                 )  # fmt: skip

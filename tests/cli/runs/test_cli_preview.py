@@ -126,4 +126,6 @@ def test_the_text_as_another_system_would_put_it_in(lorestudio: Run, vault: Path
     asked = ("preview", vault, "Old Bell", "--chat", chat, "--message", 1, "--text", edited)
     result = lorestudio(*asked, "--system", "hybrid", "--set", "embedder=none")
     assert result.exit_code == 0, result.output
-    assert re.search(r"^  goes in: \d+ tokens$", result.stdout, re.MULTILINE), "what is around a text is counted in it"
+    found = re.search(r"^  goes in: (\d+) tokens, (\d+) with the template$", result.stdout, re.MULTILINE)
+    assert found is not None, result.stdout
+    assert int(found[1]) < int(found[2])

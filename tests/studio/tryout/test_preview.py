@@ -328,9 +328,12 @@ def test_a_note_counts_the_same_whether_it_is_in_or_not(folder_project: Project)
         assert edited.injected is not None
         assert edited.outcome is not None
         tokens.append((edited.outcome.goes_in, edited.injected.tokens, edited.injected.whole_tokens))
-    (out, framed, whole), (into, counted, _whole) = tokens
+    (out, *told), (into, *counted) = tokens
     assert (out, into) == (False, True)
-    assert framed == counted == whole  # <world_information> counts with it
+    assert told == counted  # the note by itself, and with <world_information> around it
+    assert told[0] == folder_project.counter.count("The bell rings at four.") < told[1]
+    (there,) = [each for each in tried.before.injections if each.title == "Lamp"]
+    assert there.tokens == tried.before.entries[there.entry].tokens
 
 
 def test_a_key_that_brings_a_note_in(folder_project: Project) -> None:
