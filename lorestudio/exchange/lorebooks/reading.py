@@ -169,12 +169,13 @@ def _as_note(book: str, uid: str, raw: Mapping[str, Json], rules: ParseRules) ->
     except InputError as error:
         return "", LeftOutNote(filename, book, NoteProblem.UNREADABLE, str(error), title)
     note = parse_note(text, filename, book, rules)
+    empty = not raw.get("content") and not raw.get("key")
     if isinstance(note, LeftOutNote):
         off = note.problem is NoteProblem.DISABLED
-        return text, replace(note, message="The entry is switched off." if off else note.message, title=title)
-    if raw.get("content") or raw.get("key"):
-        return text, note
-    return "", LeftOutNote(filename, book, NoteProblem.DISABLED, "The entry has no text and no keys.", title)
+        note = replace(note, message="The entry is switched off." if off else note.message, title=title)
+    elif empty:
+        note = LeftOutNote(filename, book, NoteProblem.DISABLED, "The entry has no text and no keys.", title)
+    return "" if empty else text, note
 
 
 def in_play(books: Sequence[Lorebook]) -> BooksInPlay:

@@ -314,6 +314,10 @@ def went_in(project: Project, system: str) -> list[list[tuple[str, int, str, str
     entries=[{"comment": "Bell", "content": "", "key": [], "order": 0, "disable": False}] * 2
     + [{"comment": "Bell", "content": text, "key": ["bell"], "order": 0, "disable": False} for text in ("", "It.")]
 )
+@example(  # what is switched off and empty is not imported either
+    entries=[{"comment": "Bell", "content": "", "key": [], "order": 0, "disable": True}]
+    + [{"comment": name, "content": "", "key": ["bell"], "order": 0} for name in ("Bell", "Bell tower")]
+)
 def test_a_book_alone_is_decided_about_as_the_notes_that_importing_it_makes(
     system: str, entries: list[dict[str, Any]]
 ) -> None:
