@@ -452,8 +452,7 @@ class RecordView(QTableView):
 
     def selected_places(self) -> list[int]:
         """The selected rows, from top to bottom; Qt's own answer takes seconds for thousands."""
-        selection = self.selectionModel().selection()
-        ranges = [selection.at(place) for place in range(selection.count())]
+        ranges = self.selectionModel().selection().toList()
         return sorted({row for one in ranges for row in range(one.top(), one.bottom() + 1)})
 
     def copy(self, write: Callable[[list[list[str]]], str] = as_text) -> None:
