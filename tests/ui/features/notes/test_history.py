@@ -248,6 +248,7 @@ def test_found_texts_have_a_card_each(offered, notes) -> None:
     places = [each.x() for each in buttons]
     assert places == sorted(set(places))
     assert places[0] > shown["Bell.md"].findChildren(QLabel)[0].x()
+    assert [each.width() - each.sizeHint().width() for each in buttons] == [0, 0, 0]  # the name has what room is left
     offered.findChild(QDialogButtonBox).button(QDialogButtonBox.StandardButton.Close).click()
     assert not offered.isVisible()
 
