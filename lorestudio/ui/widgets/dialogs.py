@@ -23,7 +23,6 @@ from PySide6.QtWidgets import (
 
 from lorestudio.domain.resources import VERSION
 from lorestudio.ui.shell.qt import pressed_by_enter, stops
-from lorestudio.ui.shell.theme import fixed_font
 from lorestudio.ui.shell.words import count, tr
 from lorestudio.ui.widgets.layouts import column, label, named, resize_for_letters, text_view
 
@@ -234,7 +233,7 @@ def ask_model(parent: QWidget, name: str, cost: str, more: str, answered: Callab
 def show_text(parent: QWidget, title: str, text: str) -> QDialog:
     """A text to read and copy, such as the details of a problem."""
     dialog = Dialog(parent, title, (720, 420))
-    field = text_view(dialog, title, font=fixed_font(parent.font().pointSizeF()))
+    field = text_view(dialog, title, fixed=True)
     field.setPlainText(text)
     return _opened(dialog, field, copied=text)
 

@@ -12,7 +12,7 @@ from msgspec import Struct
 from PySide6.QtGui import QTextBlockFormat, QTextCharFormat, QTextCursor
 from PySide6.QtWidgets import QWidget
 
-from lorestudio.ui.shell.theme import Theme, fixed_font
+from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, tr
 from lorestudio.ui.widgets.layouts import column, label, row, text_view
 
@@ -110,8 +110,7 @@ class DiffView(QWidget):
         signs = [
             label(self, f"{sign}  {title}", "section", wrap=False) for sign, title in zip("-+", titles, strict=True)
         ]
-        font = fixed_font(self.font().pointSizeF())
-        self.view = text_view(self, tr("What differs"), font=font, object_name="Diff")
+        self.view = text_view(self, tr("What differs"), fixed=True, object_name="Diff")
         head = row(row(*signs, spacing=16), 1, self.summary)
         column(head, (self.view, 1), of=self, spacing=4, margins=0)
         theme.changed.connect(self._fill)

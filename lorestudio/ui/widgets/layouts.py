@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, TypeAlias, TypeVar
 
 from PySide6.QtCore import SIGNAL, QEvent, QObject, QPoint, QRect, QRectF, QSize, Qt, Signal, SignalInstance
-from PySide6.QtGui import QFont, QKeyEvent, QPainter, QResizeEvent
+from PySide6.QtGui import QKeyEvent, QPainter, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractButton,
     QBoxLayout,
@@ -39,7 +39,7 @@ from PySide6.QtWidgets import (
 )
 
 from lorestudio.ui.shell.qt import plain
-from lorestudio.ui.shell.theme import Theme
+from lorestudio.ui.shell.theme import Theme, fixed_font
 from lorestudio.ui.shell.words import tr
 from lorestudio.ui.widgets.paint import draw_focus, hairline
 
@@ -353,12 +353,12 @@ def combo(parent: QWidget, name: str, items: Mapping[Any, str] | None = None, *,
     return box
 
 
-def text_view(parent: QWidget, name: str, *, font: QFont | None = None, object_name: str = "") -> QPlainTextEdit:
-    """A text to read and to copy."""
+def text_view(parent: QWidget, name: str, *, fixed: bool = False, object_name: str = "") -> QPlainTextEdit:
+    """A text to read and to copy; `fixed` has all letters equally wide."""
     view = named(QPlainTextEdit(parent, readOnly=True), name)
     view.setObjectName(object_name)
-    if font is not None:
-        view.setFont(font)
+    if fixed:
+        view.setFont(fixed_font(parent.font().pointSizeF()))
     return view
 
 

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QDialog, QLayout, QPushButton, QSizePolicy, QWidge
 from pytestqt.qtbot import QtBot
 from shiboken6 import delete
 
-from lorestudio.ui.shell.theme import Theme
+from lorestudio.ui.shell.theme import Theme, fixed_font
 from lorestudio.ui.widgets.layouts import (
     USUAL_LINE,
     ProgressBar,
@@ -73,9 +73,10 @@ def test_words_are_shown_as_they_are(parent: QWidget) -> None:
     assert [each.wordWrap() for each in (plain, long)] == [True, False]
     mouse = Qt.TextInteractionFlag.TextSelectableByMouse
     assert [bool(each.textInteractionFlags() & mouse) for each in (plain, long)] == [False, True]
-    read = text_view(parent, "What it says", font=QFont("Serif", 17), object_name="Text")
-    assert (read.isReadOnly(), read.accessibleName(), read.objectName(), read.font().pointSize()) == (
-        True, "What it says", "Text", 17,
+    parent.setFont(QFont("Serif", 17))
+    read = text_view(parent, "What it says", fixed=True, object_name="Text")
+    assert (read.isReadOnly(), read.accessibleName(), read.objectName(), read.font()) == (
+        True, "What it says", "Text", fixed_font(17),
     )  # fmt: skip
 
 

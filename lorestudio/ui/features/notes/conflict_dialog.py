@@ -52,7 +52,7 @@ class ConflictDialog(Dialog):
         )
         self.diff = DiffView(theme, (self._there, tr("My text")), self)
         self.diff.show_texts(theirs, mine)
-        self.outcome = text_view(self, tr("The merged text"), font=fixed_font(self.font().pointSizeF()))
+        self.outcome = text_view(self, tr("The merged text"), fixed=True)
         pages = (self._choices(), tr("Choose")), (self.diff, tr("Compare whole texts")), (self.outcome, tr("Result"))
         self.tabs = tabbed(self, tr("Versions of the note"), *pages)
         self.take = QPushButton(tr("Take the merged text"), self)

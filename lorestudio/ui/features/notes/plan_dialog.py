@@ -32,7 +32,7 @@ from lorestudio.studio.notes.changes.change_set import (
 )
 from lorestudio.studio.notes.vault_notes import Planned, VaultNotes
 from lorestudio.ui.shell.qt import later, plain
-from lorestudio.ui.shell.theme import Theme, fixed_font
+from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, tr
 from lorestudio.ui.state.note_changes import Done, NoteWork, Plan
 from lorestudio.ui.widgets.dialogs import Dialog
@@ -56,8 +56,7 @@ class ChangeView(QWidget):
         self.summary = label(self, kind="muted")
         self.files = named(NameList(self), tr("Notes that would change"))
         self.files.setUniformItemSizes(True)
-        font = fixed_font(self.font().pointSizeF())
-        self.text = text_view(self, tr("What would change in the note"), font=font)
+        self.text = text_view(self, tr("What would change in the note"), fixed=True)
         self.text.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
         self.remarks = text_view(self, tr("What else you should know"))
         self.remarks.setMaximumHeight(84)

@@ -177,8 +177,7 @@ class ProposalDetail(QWidget):
         self._words_area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.tabs = named(QTabWidget(self, documentMode=True), tr("Views of the proposal"))
         self.tabs.addTab(self._make_change(), tr("Change"))
-        font = fixed_font(self.font().pointSizeF())
-        self.request, self.reply = (text_view(self, name, font=font) for name in (tr("Request"), tr("Answer")))
+        self.request, self.reply = (text_view(self, name, fixed=True) for name in (tr("Request"), tr("Answer")))
         for text in (self.request, self.reply):
             self.tabs.addTab(text, text.accessibleName())
         parts = (self.title, self._words_area, (self.tabs, 1), self._make_buttons())

@@ -71,10 +71,9 @@ class QuestionDialog(Dialog):
             self.question.reply(text)
 
     def _make_request(self) -> QWidget:
-        tabs = named(QTabWidget(self, documentMode=True), tr("Parts of the question"))
-        request, font = self.question.request, fixed_font(self.font().pointSizeF())
+        request, tabs = self.question.request, named(QTabWidget(self, documentMode=True), tr("Parts of the question"))
         for title, text in ((tr("User message"), request.user), (tr("System message"), request.system)):
-            field = text_view(self, title, font=font)
+            field = text_view(self, title, fixed=True)
             field.setPlainText(text)
             tabs.addTab(field, title)
         return tabs

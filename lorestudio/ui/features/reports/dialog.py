@@ -20,7 +20,6 @@ from PySide6.QtWidgets import QCheckBox, QDialogButtonBox, QPushButton, QTextBro
 from lorestudio.studio.project.files import write_bytes
 from lorestudio.studio.report.page import Format
 from lorestudio.ui.shell.jobs import Jobs, Newest
-from lorestudio.ui.shell.theme import fixed_font
 from lorestudio.ui.shell.words import count, sentence_of, tr
 from lorestudio.ui.widgets import dialogs
 from lorestudio.ui.widgets.dialogs import Dialog
@@ -87,8 +86,7 @@ class PreviewDialog(Dialog):
         self._all_shown = True
         self.fields = row(spacing=10)
         self.remark = label(self, kind="muted")
-        font = fixed_font(self.font().pointSizeF())
-        self.text = text_view(self, tr("What would be written"), font=font)
+        self.text = text_view(self, tr("What would be written"), fixed=True)
         self.page = named(QTextBrowser(self, openLinks=False), tr("What would be written, as it reads"))
         self.page.document().setDefaultStyleSheet(STYLE)
         self.written = QCheckBox(tr("Show the file's own text"), self)

@@ -35,7 +35,7 @@ from lorestudio.studio.project.settings import imported_from
 from lorestudio.systems.base import SystemKind
 from lorestudio.ui.shell.jobs import Jobs, Newest
 from lorestudio.ui.shell.qt import later
-from lorestudio.ui.shell.theme import Theme, fixed_font
+from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, sentence_of, tr
 from lorestudio.ui.widgets import dialogs
 from lorestudio.ui.widgets.dialogs import Dialog
@@ -218,8 +218,7 @@ class ExportDialog(Dialog):
         self.choose_place = button(self, tr("Choose…"), self._ask_place)
         self.model = change_table(("Setting", "There", "Here"), self)
         self.list = CheckList(theme, self.model, tr("Settings that differ"), self)
-        font = fixed_font(self.font().pointSizeF())
-        self.preview = text_view(self, tr("What would be written"), font=font, object_name="Diff")
+        self.preview = text_view(self, tr("What would be written"), fixed=True, object_name="Diff")
         self.losses = label(self, kind="small")
         self.copy = button(self, tr("Copy"), self._copy)
         self.save = button(self, tr("Save as…"), self._ask_file)

@@ -18,7 +18,7 @@ from lorestudio.trace.explain import explain_reason
 from lorestudio.trace.model import AiCall, StageRecord, Trace
 from lorestudio.trace.vocabulary import Tone
 from lorestudio.ui.shell.qt import later
-from lorestudio.ui.shell.theme import Theme, fixed_font
+from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, number, tr
 from lorestudio.ui.state.ai_calls import (
     STAGE_OF,
@@ -143,7 +143,7 @@ class AiPage(QWidget):
         self.overview = named(QTextBrowser(self, openLinks=False), tr("Overview of the call"))
         self.overview.anchorClicked.connect(lambda link: self.entry_chosen.emit(int(link.path())))
         self.overview.document().setDocumentMargin(12)
-        self.text = text_view(self, tr("Text of the call"), font=fixed_font(self.font().pointSizeF()))
+        self.text = text_view(self, tr("Text of the call"), fixed=True)
         self._pages = stack(self.overview, self.text)
         tight(bar, (self._pages, 1), of=self)
         theme.changed.connect(self._repaint)

@@ -7,7 +7,7 @@ from functools import cached_property, partial
 
 from PySide6.QtCore import QModelIndex, Qt, Signal
 from PySide6.QtGui import QGuiApplication, QKeyEvent, QResizeEvent
-from PySide6.QtWidgets import QPlainTextEdit, QTabWidget, QWidget
+from PySide6.QtWidgets import QPlainTextEdit, QWidget
 
 from lorestudio.domain.tokens import CHARS_4
 from lorestudio.settings.behaviour import switches
@@ -25,7 +25,7 @@ from lorestudio.ui.features.trace.flow import FlowPage, FunnelList, FunnelStep
 from lorestudio.ui.features.trace.prompt_page import PromptPage
 from lorestudio.ui.features.trace.summary import LiveBar, Said, SummaryLine, said_of
 from lorestudio.ui.shell.qt import ENTRY_ID, ITEM, plain
-from lorestudio.ui.shell.theme import Theme, fixed_font
+from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, number, sentence_case, tr
 from lorestudio.ui.state.ai_calls import failures, switch_lines
 from lorestudio.ui.state.choices import source_title
@@ -46,6 +46,7 @@ from lorestudio.ui.widgets.layouts import (
     row,
     split,
     stack,
+    tabbed,
     text_view,
     tight,
     tool,
@@ -112,15 +113,14 @@ class TracePane(Pane):
         self.funnel.setItemDelegate(CellDelegate(theme, self.funnel, 44, 240))
         self.flow = FlowPage(theme, self.funnel, self.funnel_model, self)
         self.flow.listed.connect(self.show_only)
-        self.log = text_view(self, tr("The run as text"), font=fixed_font(self.font().pointSizeF()))
+        self.log = text_view(self, tr("The run as text"), fixed=True)
         self.log.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
         self._prompt_place, self._ai_place = QWidget(self), QWidget(self)
-        self.tabs = named(QTabWidget(self, documentMode=True), tr("Views of the run"))
-        for page, name in (
-            (self._make_answers_page(), tr("Answers")), (self.flow, tr("Funnel")),
+        self.tabs = tabbed(
+            self, tr("Views of the run"), (self._make_answers_page(), tr("Answers")), (self.flow, tr("Funnel")),
             (self._prompt_place, tr("Prompt")), (self.log, tr("Log")), (self._ai_place, tr("AI")),
-        ):  # fmt: skip
-            self.tabs.addTab(page, name)
+        )  # fmt: skip
+        self.tabs.setCornerWidget(holding(row(self.filter, self.all_stages, spacing=8, margins=(6, 0, 8, 1))))
         # The widest page, seldom looked at, would push the window out of its screen.
         self.tabs.setMinimumWidth(round(NARROWEST * min(letters(self), 1.35)))
         self.tabs.currentChanged.connect(self._tab_chosen)
@@ -265,7 +265,6 @@ class TracePane(Pane):
         tip = tr("Unfold all phases into their stages (Q)")
         stages = tool(self, tr("Unfold the phases"), wanted, tip=tip, checkable=True)
         self.all_stages = iconed(self.theme, stages, "columns")
-        self.tabs.setCornerWidget(holding(row(self.filter, self.all_stages, spacing=8, margins=(6, 0, 8, 1))))
         self.nothing = EmptyState(self.theme, "search", self)
         self.only = FilterStrip(self.theme, self)
         self.only.cleared.connect(self.show_all_rows)
