@@ -27,7 +27,7 @@ from PySide6.QtCore import (
     Qt,
     Signal,
 )
-from PySide6.QtGui import QContextMenuEvent, QGuiApplication, QKeyEvent, QKeySequence, QResizeEvent, QShowEvent
+from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QHeaderView, QMenu, QSizePolicy, QStyleOptionHeader, QTableView, QWidget
 
 from lorestudio.domain.history import ranges_of
@@ -40,7 +40,7 @@ from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, tr
 from lorestudio.ui.widgets.cells import FIT, CellDelegate, Cells, Column, as_text
 from lorestudio.ui.widgets.layouts import button, column, filling, label, letters, row
-from lorestudio.ui.widgets.rows import end_of_rows, kept_in_sight, passing_menu, show_row_menu, turn_tick
+from lorestudio.ui.widgets.rows import RowMenu, end_of_rows, kept_in_sight, passing_menu, turn_tick
 
 ROW_HEIGHT: Final = 24
 
@@ -353,7 +353,7 @@ class _Head(QHeaderView):
             option.text += _ROOM
 
 
-class RecordView(QTableView):
+class RecordView(RowMenu, QTableView):
     """`chosen` carries the row that is looked at, or None; `pressed` follows Enter or a double click.
 
     `picked` carries a row that a person has gone to. With `many`, several rows can be selected. `arranged` lets a
@@ -599,10 +599,6 @@ class RecordView(QTableView):
     def moveCursor(self, action: QTableView.CursorAction, modifiers: Qt.KeyboardModifier) -> QModelIndex:
         """Qt: Home and End go to the first and the last row."""
         return end_of_rows(self, action) or super().moveCursor(action, modifiers)
-
-    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        """Qt: the menu of a row, where nobody has given the table another one."""
-        show_row_menu(self, event, self.copy)
 
 
 class LateTable(QWidget):

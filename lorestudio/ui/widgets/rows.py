@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
-from typing import Final
+from typing import Final, cast
 
 from PySide6.QtCore import QEvent, QModelIndex, QObject, QPoint, Qt
 from PySide6.QtGui import QAction, QContextMenuEvent, QGuiApplication, QKeyEvent, QKeySequence, QResizeEvent
@@ -38,29 +38,31 @@ def kept_in_sight(view: QAbstractItemView, event: QResizeEvent) -> Iterator[None
         view.horizontalScrollBar().setValue(across)
 
 
-def show_row_menu(view: QAbstractItemView, event: QContextMenuEvent, copy: Callable[[], object] | None = None) -> None:
-    """Answer the right button, or the key for it at the row with the keyboard. Without `copy` its text is copied."""
-    by_key = event.reason() is QContextMenuEvent.Reason.Keyboard
-    index = view.currentIndex() if by_key else view.indexAt(event.pos())
-    if not index.isValid():
-        return
-    menu = passing_menu(view)
-    entry = index.data(ENTRY_ID)
-    if isinstance(entry, int) and entry >= 0:
-        menu.addActions(list(_about_entries(view)))
-        menu.addSeparator()
-    if copy is None:
-        copy = partial(QGuiApplication.clipboard().setText, str(index.data() or ""))
-    keys = QKeySequence.StandardKey
-    ways: list[tuple[str, QKeySequence.StandardKey, Callable[[], object]]] = [(tr("Copy"), keys.Copy, copy)]
-    if view.selectionMode() is _MANY:
-        ways.append((tr("Choose all"), keys.SelectAll, view.selectAll))
-    for title, key, do in ways:
-        menu.addAction(f"{title}\t{QKeySequence(key).toString(QKeySequence.SequenceFormat.NativeText)}", do)
-    menu.popup(_below_row(view) if by_key else event.globalPos())
+class RowMenu:
+    """Mixed into a view: its rows have a menu. Copy does what the view's `copy` does, or else takes a row's text."""
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        """Qt: the right button at a row, or the key for it at the row with the keyboard."""
+        view, by_key = cast("QAbstractItemView", self), event.reason() is QContextMenuEvent.Reason.Keyboard
+        index = view.currentIndex() if by_key else view.indexAt(event.pos())
+        if not index.isValid():
+            return
+        menu = passing_menu(view)
+        entry = index.data(ENTRY_ID)
+        if isinstance(entry, int) and entry >= 0:
+            menu.addActions(list(_about_entries(view)))
+            menu.addSeparator()
+        copy = getattr(self, "copy", partial(QGuiApplication.clipboard().setText, str(index.data() or "")))
+        keys = QKeySequence.StandardKey
+        ways: list[tuple[str, QKeySequence.StandardKey, Callable[[], object]]] = [(tr("Copy"), keys.Copy, copy)]
+        if view.selectionMode() is _MANY:
+            ways.append((tr("Choose all"), keys.SelectAll, view.selectAll))
+        for title, key, do in ways:
+            menu.addAction(f"{title}\t{QKeySequence(key).toString(QKeySequence.SequenceFormat.NativeText)}", do)
+        menu.popup(_below_row(view) if by_key else event.globalPos())
 
 
-class RowList(QListView):
+class RowList(RowMenu, QListView):
     """A list whose rows have a menu, and are copied also in a pane that has another use for the key."""
 
     def event(self, event: QEvent) -> bool:
@@ -71,20 +73,12 @@ class RowList(QListView):
             return True
         return super().event(event)
 
-    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        """Qt: the menu of a row."""
-        show_row_menu(self, event)
 
-
-class NameList(QListWidget):
+class NameList(RowMenu, QListWidget):
     """A short list of names whose rows have a menu."""
 
-    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        """Qt: the menu of a row."""
-        show_row_menu(self, event)
 
-
-class TextRows(QTreeWidget):
+class TextRows(RowMenu, QTreeWidget):
     """A few rows of texts below headings, to read; they have a menu."""
 
     def __init__(self, headings: Sequence[str], parent: QWidget | None = None) -> None:
@@ -93,10 +87,6 @@ class TextRows(QTreeWidget):
         self.setRootIsDecorated(False)
         self.setUniformRowHeights(True)
         self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
-
-    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        """Qt: the menu of a row."""
-        show_row_menu(self, event)
 
 
 class MenuAtRow(QObject):

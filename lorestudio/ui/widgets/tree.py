@@ -11,15 +11,7 @@ from pathlib import Path
 from typing import Any, Final, Generic, TypeVar
 
 from PySide6.QtCore import QAbstractItemModel, QModelIndex, QObject, QPoint, QRect, QRectF, Qt, Signal
-from PySide6.QtGui import (
-    QContextMenuEvent,
-    QGuiApplication,
-    QKeyEvent,
-    QKeySequence,
-    QMouseEvent,
-    QPainter,
-    QResizeEvent,
-)
+from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence, QMouseEvent, QPainter, QResizeEvent
 from PySide6.QtWidgets import QTreeView, QWidget
 
 from lorestudio.ui.shell.qt import CHECK, DISPLAY, HORIZONTAL, NO_INDEX, Index
@@ -27,7 +19,7 @@ from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import number, tr
 from lorestudio.ui.widgets.cells import CellDelegate, Cells, Column, Glyph, Look, Piece, Words, as_text, one_line
 from lorestudio.ui.widgets.paint import draw_glyph
-from lorestudio.ui.widgets.rows import kept_in_sight, show_row_menu, turn_tick
+from lorestudio.ui.widgets.rows import RowMenu, kept_in_sight, turn_tick
 
 
 @dataclass(slots=True, eq=False)
@@ -162,7 +154,7 @@ class RecordTree(QAbstractItemModel, Generic[R]):
         return states.PartiallyChecked if len(known) > 1 else states.Checked if known.pop() else states.Unchecked
 
 
-class RecordTreeView(QTreeView):
+class RecordTreeView(RowMenu, QTreeView):
     """A tree that shows with a chevron which rows can be opened; `pressed` carries a row at Enter or a double click."""
 
     pressed = Signal(object)
@@ -197,10 +189,6 @@ class RecordTreeView(QTreeView):
             chosen = {model.node(each) for each in self.selectionModel().selectedRows()}
             rows = [row for row in model.root.below() if row in chosen or not chosen]
             QGuiApplication.clipboard().setText(as_text(model.texts(rows)))
-
-    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        """Qt: the menu of a row."""
-        show_row_menu(self, event, self.copy)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Qt: an explanation that unfolds below takes its room."""

@@ -15,7 +15,6 @@ from typing import Final
 from msgspec import Struct
 from PySide6.QtCore import QItemSelectionModel, QModelIndex, QObject, QPoint, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
-    QContextMenuEvent,
     QFocusEvent,
     QFontMetricsF,
     QGuiApplication,
@@ -49,7 +48,7 @@ from lorestudio.ui.widgets.layouts import button, column, holding, label, named,
 from lorestudio.ui.widgets.paint import Picture, draw_focus, draw_words, hairline, hatch, tell
 from lorestudio.ui.widgets.pane import ElidedLabel, Pane
 from lorestudio.ui.widgets.record_table import RecordTable
-from lorestudio.ui.widgets.rows import show_row_menu
+from lorestudio.ui.widgets.rows import RowMenu
 
 CUT_SHARE: Final = 0.34
 """The part of the bar that everything cut may take at most; beyond it the cut part is not to scale."""
@@ -449,7 +448,7 @@ class SegmentRow(Struct, frozen=True):
     words: str
 
 
-class SegmentList(QListView):
+class SegmentList(RowMenu, QListView):
     """The segments of a `segment_table`. Copy takes all that is said of the chosen ones, or of all where none is."""
 
     def __init__(self, rows: RecordTable, parent: QWidget | None = None) -> None:
@@ -469,10 +468,6 @@ class SegmentList(QListView):
         """Put the chosen segments, or all, on the clipboard."""
         places = sorted(index.row() for index in self.selectedIndexes())
         QGuiApplication.clipboard().setText(as_text(self._rows.texts(places or None)))
-
-    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        """Qt: the menu of a row."""
-        show_row_menu(self, event, self.copy)
 
 
 def segment_rows(view: BudgetView) -> list[SegmentRow]:

@@ -11,7 +11,7 @@ from typing import Final
 
 from msgspec import Struct
 from PySide6.QtCore import QRect, QSignalBlocker, QSize, Qt, Signal
-from PySide6.QtGui import QContextMenuEvent, QResizeEvent, QShowEvent
+from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import (
     QStyledItemDelegate,
     QStyleOptionViewItem,
@@ -30,7 +30,7 @@ from lorestudio.ui.shell.words import count, number, tr
 from lorestudio.ui.widgets.cells import Column
 from lorestudio.ui.widgets.layouts import column, holding, label, split, tight
 from lorestudio.ui.widgets.record_table import RecordTable, RecordView
-from lorestudio.ui.widgets.rows import show_row_menu
+from lorestudio.ui.widgets.rows import RowMenu
 
 CONNECTED: Final = 2
 
@@ -182,7 +182,7 @@ class _Wrapping(QStyledItemDelegate):
         return super().sizeHint(narrow, index)
 
 
-class GapList(QTreeWidget):
+class GapList(RowMenu, QTreeWidget):
     """What seems to be missing, in groups, once somebody looks. `chosen` carries the entries of a row."""
 
     chosen = Signal(object)  # tuple[int, ...]
@@ -280,10 +280,6 @@ class GapList(QTreeWidget):
         """Qt: texts are broken elsewhere in another width."""
         super().resizeEvent(event)
         self.scheduleDelayedItemsLayout()
-
-    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        """Qt: the menu of a row."""
-        show_row_menu(self, event)
 
     def _chosen(self, current: QTreeWidgetItem | None, _previous: QTreeWidgetItem | None) -> None:
         entries = current.data(0, _PAIR) if current is not None else None
