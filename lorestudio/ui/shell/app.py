@@ -366,11 +366,9 @@ def _hooks(window: MainWindow) -> Iterator[None]:
         logger.critical("unexpected error", exc_info=(kind, error or kind(), trace))
         window.went_wrong.emit(error or kind())  # from any thread
 
-    def in_thread(args: threading.ExceptHookArgs) -> None:
-        show(args.exc_type, args.exc_value, args.exc_traceback)
-
     before, before_thread = sys.excepthook, threading.excepthook
-    sys.excepthook, threading.excepthook = show, in_thread
+    sys.excepthook = show
+    threading.excepthook = lambda told: show(told.exc_type, told.exc_value, told.exc_traceback)
     qInstallMessageHandler(_log_qt)
     try:
         yield

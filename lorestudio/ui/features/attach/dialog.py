@@ -240,7 +240,6 @@ class LiveCaptureDialog(Dialog):
         super().__init__(parent, tr("Live capture"), (760, 520))
         self._session, self._found = session, dict[str, ComparedCapture]()
         self._theme, self._live, self._shown_steps = theme, live, tuple[str, ...]()
-        self._typed = False
         self.bar = MessageBar(theme, self)
         self.tabs = named(QTabWidget(self), tr("Listening and captures"))
         self.tabs.addTab(self._listen_page(), tr("Listen"))
@@ -261,7 +260,6 @@ class LiveCaptureDialog(Dialog):
             "listens unless you switch it on here."
         )
         self.provider = named(QLineEdit(self, placeholderText="https://openrouter.ai/api/v1"), tr("Provider's address"))
-        self.provider.textEdited.connect(self._type)
         self.provider.returnPressed.connect(self._switch)
         self.switch = named(QPushButton(tr("Listen"), self, autoDefault=False), "", kind="primary")
         self.switch.clicked.connect(self._switch)
@@ -344,8 +342,7 @@ class LiveCaptureDialog(Dialog):
     def _show(self) -> None:
         live, endpoint = self._live, self._live.endpoint
         settings = live.kept.attachment.settings
-        self._typed = self._typed and endpoint is None
-        if not self._typed:
+        if endpoint is not None or not self.provider.isModified():
             self.provider.setText(endpoint.provider if endpoint is not None else settings.provider)
         self.provider.setReadOnly(live.listens)
         self.switch.setText(tr("Stop") if live.listens else tr("Listen"))
@@ -396,9 +393,6 @@ class LiveCaptureDialog(Dialog):
 
     # ---- what can be done -------------------------------------------------------------------------------------------
 
-    def _type(self) -> None:
-        self._typed = True
-
     def _switch(self) -> None:
         if self._live.listens:
             self.bar.hide()
@@ -408,7 +402,7 @@ class LiveCaptureDialog(Dialog):
 
     def _begin(self, *, renew: bool = False) -> None:
         self.bar.hide()
-        self._typed = True  # it stays where it is no address
+        self.provider.setModified(True)  # it stays where it is no address
         self._live.listen(self.provider.text(), renew=renew)
 
     def _limit(self) -> None:

@@ -18,7 +18,7 @@ from lorestudio.studio.chat import editing
 from lorestudio.studio.chat.editing import Voice
 from lorestudio.studio.chat.saving import carry_answers, new_chat, save_branch
 from lorestudio.studio.project.answering import AnswerKind, Source
-from lorestudio.studio.project.basis import KeptBasis, basis_path, keep_basis
+from lorestudio.studio.project.basis import basis_path, keep_basis
 from lorestudio.studio.project.project import Project
 from lorestudio.ui.features.chat.composer import Composer
 from lorestudio.ui.features.chat.files import ChatFiles
@@ -409,12 +409,9 @@ class ChatFeature(Feature):
         project = self._session.project
         if project is not None and project.chat is not None:
             dialog = BasisDialog(project, message, self.context.window)
-            dialog.chosen.connect(self._take_basis)
+            title = tr("what answers rest on")
+            dialog.chosen.connect(lambda basis: self._session.parts.adjust(title, basis=basis))
             dialog.open()
-
-    def _take_basis(self, basis: object) -> None:
-        if isinstance(basis, KeptBasis):
-            self._session.parts.adjust(tr("what answers rest on"), basis=basis)
 
     def _delete(self) -> None:
         chat, place = self._session.chat, self.chosen

@@ -188,15 +188,13 @@ class ChatList(QAbstractListModel):
         """What is wrong beside messages, by their index."""
         if remarks != self._remarks:
             self._remarks = dict(remarks)
-            self._rows.clear()
-            self.marks_changed.emit()
+            self.refresh()
 
     def set_badges(self, badges: Mapping[tuple[int, int], tuple[str, str, str]]) -> None:
         """What became of replies beside what was recorded, by message and swipe."""
         if badges != self._badges:
             self._badges = badges
-            self._rows.clear()
-            self.marks_changed.emit()
+            self.refresh()
 
     def write_reply(self, message: int, text: str, words: str) -> None:
         """A reply is coming: show what came of it in the place where it will stand. `words` say how it is with it."""
@@ -220,15 +218,13 @@ class ChatList(QAbstractListModel):
         """Mark these keys where they were found."""
         if query != self._query:
             self._query = query
-            self._rows.clear()
-            self.marks_changed.emit()
+            self.refresh()
 
     def look_from(self, seen: SeenChat) -> None:
         """Say of messages what the run that is looked at took them for."""
         if seen != self._seen:
             self._seen = seen
-            self._rows.clear()
-            self.marks_changed.emit()
+            self.refresh()
 
     # ---- Qt ---------------------------------------------------------------------------------------------------------
 

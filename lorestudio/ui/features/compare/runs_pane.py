@@ -224,13 +224,11 @@ class RunsPage(Pane):
         if key == _FILE:
             self.wanted.emit(f"compare.settings{place}")
         elif key == _KEPT:
-            self.comparable.load_kept(self._none_kept)
+            notice = self._session.notice.emit
+            self.comparable.load_kept(lambda error: notice(Notice(sentence_of(error), "warning", key="compare")))
         elif isinstance(key, str):
             self._keys[place] = key
         self._settle()
-
-    def _none_kept(self, error: Exception) -> None:
-        self._session.notice.emit(Notice(sentence_of(error), "warning", key="compare"))
 
     # ---- comparing --------------------------------------------------------------------------------------------------
 

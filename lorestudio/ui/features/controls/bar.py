@@ -282,7 +282,8 @@ class ControlBar(Wrapping):
         folds = needed > lines
         end = boxes[-1].topRight() + QPoint(GAP + 1, 0) if boxes else corner
         if folds:
-            more = self._more_width()
+            self._name_more(len(self.chips))
+            more = self.more.sizeHint().width()
             if not self._unfolded:
                 limit = lines * (high + GAP)
                 shown = sum(box.y() < limit for box in boxes)
@@ -310,10 +311,6 @@ class ControlBar(Wrapping):
     @staticmethod
     def _beside(box: QRect) -> int:
         return box.x() + box.width() + GAP
-
-    def _more_width(self) -> int:
-        self._name_more(len(self.chips))
-        return self.more.sizeHint().width()
 
     def _name_more(self, hidden: int) -> None:
         self.more.setText(tr("Less") if self._unfolded else tr("+{hidden}", hidden=hidden))

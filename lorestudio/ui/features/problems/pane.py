@@ -153,14 +153,11 @@ class ProblemTree(RecordTree[ProblemNode]):
         self._texts: tuple[str, ...] = ()
         self._words: tuple[str, ...] = ()
         self._least = Severity.INFO
-        self._titles: Callable[[Finding], str] = lambda finding: finding.filename
+        self.titles: Callable[[Finding], str] = lambda finding: finding.filename
+        """What the note of a finding is called."""
         self.shown, self.safe = 0, False
 
     # ---- content ----------------------------------------------------------------------------------------------------
-
-    def set_titles(self, titles: Callable[[Finding], str]) -> None:
-        """What the note of a finding is called."""
-        self._titles = titles
 
     def set_findings(self, findings: Sequence[Finding], texts: Sequence[str] | None = None) -> None:
         """Show other findings, which are in order already; `texts` are their search texts."""
@@ -230,7 +227,7 @@ class ProblemTree(RecordTree[ProblemNode]):
         for finding in (self._findings[place] for place in places[:MOST]):
             note = notes.get(finding.note)
             if note is None:
-                title = self._titles(finding)
+                title = self.titles(finding)
                 place = finding.filename if finding.filename != title else ""
                 note = notes[finding.note] = _add(top, ProblemNode(title, severity, place))
             place = tr("line {line}", line=finding.line) if finding.line else finding.field
@@ -395,7 +392,7 @@ class ProblemsPane(Pane):
         self.splitter = split(self.tree, self.details, stretch=(3, 2))
         self.column.addWidget(self.head)
         self.column.addWidget(self.or_empty("check", self.splitter), 1)
-        self.model.set_titles(self._title)
+        self.model.titles = self._title
         self.head.changed.connect(self._filter)
         self.tree.selectionModel().currentChanged.connect(lambda _new, _old: self._explain())
         self.tree.pressed.connect(lambda _row: self._go(self.tree.currentIndex()))

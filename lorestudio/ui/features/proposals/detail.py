@@ -306,12 +306,8 @@ class ProposalDetail(QWidget):
         told = " ".join([*quiet, tr("Answered by: {who}.", who=proposal.answered_by) if proposal.answered_by else ""])
         parts.append(html.paragraph(told.strip(), color=palette.text_muted))
         self.words.setText("".join(parts))
-        self._fit_words()
-
-    def _fit_words(self) -> None:
-        """As high as the words need, up to a few lines; then they scroll."""
         width = max(120, self._words_area.viewport().width())
-        self._words_area.setFixedHeight(min(110, self.words.heightForWidth(width) + 4))
+        self._words_area.setFixedHeight(min(110, self.words.heightForWidth(width) + 4))  # more than a few lines scroll
 
     def _update(self) -> None:
         proposal, row = self._shown, self._row

@@ -425,14 +425,10 @@ class FlowPage(QWidget):
         self.flow = flow(trace) if trace is not None else None
         self._show()
 
-    def choose_measure(self, measure: Measure) -> None:
-        """Show entries or tokens."""
-        self._measures.button([each for each, _name in _MEASURES].index(measure)).setChecked(True)
-        self._show()
-
     def toggle_measure(self) -> None:
-        """Show the other of the two."""
-        self.choose_measure(Measure.TOKENS if self.measure is Measure.ENTRIES else Measure.ENTRIES)
+        """Show tokens instead of entries, or entries again."""
+        self._measures.button(1 - self._measures.checkedId()).setChecked(True)
+        self._show()
 
     def toggle_table(self) -> None:
         """Show the table, or the picture again."""

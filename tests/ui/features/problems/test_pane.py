@@ -730,7 +730,7 @@ def test_how_far_the_checks_are_is_said_unless_they_were_given_up(stage: Stage) 
 def test_a_note_that_is_no_entry_is_chosen_as_such(filled: Stage, tmp_path: Path) -> None:
     dock = next(item for item in filled.session.project.index.left_out if item.filename == "Dock.md")
     found = Finding("x", Severity.INFO, dock.vault, "Dock.md", None, "", 2, "It is none.", "")
-    filled.pane.model.set_titles(filled.pane._title)
+    filled.pane.model.titles = filled.pane._title
     node = ProblemNode(found.message, found.severity, "", found)
     filled.pane.model.root.add(node)
     filled.pane._go(filled.pane.model.index_of(node))
