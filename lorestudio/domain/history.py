@@ -18,6 +18,7 @@ from msgspec import Struct
 
 from lorestudio.domain.chat import Chat, Generation
 from lorestudio.domain.records import replace
+from lorestudio.domain.texts import joined_spans
 
 Range: TypeAlias = tuple[int, int]
 """The first and the last of consecutive messages, both included."""
@@ -45,18 +46,12 @@ _ASIDE: Final = re.compile(r"\s*(?:\(\(|\[+\s*ooc\b|\(\s*ooc\b|ooc\s*:)", re.IGN
 
 
 def ranges_of(numbers: Iterable[int]) -> tuple[Range, ...]:
-    """Ascending numbers as ranges.
+    """Numbers in any order as the fewest ranges, ascending.
 
     >>> ranges_of([1, 2, 3, 7])
     ((1, 3), (7, 7))
     """
-    found: list[Range] = []
-    for number in numbers:
-        if found and found[-1][1] == number - 1:
-            found[-1] = (found[-1][0], number)
-        else:
-            found.append((number, number))
-    return tuple(found)
+    return tuple(joined_spans(((number, number) for number in numbers), 1))
 
 
 def ranges_words(ranges: Sequence[Range]) -> str:

@@ -20,6 +20,7 @@ from typing import Final
 import regex
 
 from lorestudio.domain.javascript import DOT, LINE_END, LINE_START, WHITE_SPACE
+from lorestudio.domain.texts import joined_spans
 
 LONGEST_S: Final = 0.25
 """A search that takes longer than this is given up."""
@@ -475,7 +476,7 @@ class _Reader:
         self.at += 1
         if not parts and not members:  # [] is nothing, [^] is any character
             return r"(?:[\s\S])" if negated else r"(?!)"
-        members = _joined(members)
+        members = joined_spans(members, 1)
         if len(members) > MOST_RANGES:
             raise PatternError(f"a class names more than {MOST_RANGES:,} characters that are no neighbours; use ranges")
         written = "".join([*parts, *(f"{_escaped(chr(low))}-{_escaped(chr(high))}" for low, high in members)])
@@ -547,17 +548,6 @@ def _capitals() -> dict[int, tuple[str, ...]]:
         for each in alike
     }
     return dict(sorted(cased.items()))
-
-
-def _joined(members: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    """The same characters in as few ranges as can be, in order."""
-    ranges: list[tuple[int, int]] = []
-    for low, high in sorted(members):
-        if ranges and low <= ranges[-1][1] + 1:
-            ranges[-1] = (ranges[-1][0], max(high, ranges[-1][1]))
-        else:
-            ranges.append((low, high))
-    return ranges
 
 
 @lru_cache(maxsize=256)

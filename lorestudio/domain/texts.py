@@ -27,6 +27,17 @@ def reading_order(name: str) -> list[str | int]:
     return [int(part) if place % 2 else part for place, part in enumerate(_NUMBER.split(comparable(name)))]
 
 
+def joined_spans(spans: Iterable[tuple[int, int]], apart: int = 0) -> list[tuple[int, int]]:
+    """The spans in order, those as one that lie no more than `apart` from each other."""
+    found: list[tuple[int, int]] = []
+    for start, end in sorted(spans):
+        if found and start <= found[-1][1] + apart:
+            found[-1] = (found[-1][0], max(end, found[-1][1]))
+        else:
+            found.append((start, end))
+    return found
+
+
 def shorten(text: str, limit: int) -> str:
     """`text` on one line and at most `limit` characters long."""
     line = " ".join(text.split())

@@ -104,8 +104,8 @@ def seen_lines(trace: Trace) -> tuple[str, ...]:
     assumed = [number for first, last in seen.assumed for number in range(first, last + 1)]
     shown = {number for first, last in seen.shown for number in range(first, last + 1)}
     for ranges, how in (
-        (ranges_of(sorted(shown.intersection(assumed))), "assumed to have been in sight then"),
-        (ranges_of(sorted(shown.difference(assumed))), "in sight then, as you said"),
+        (ranges_of(shown.intersection(assumed)), "assumed to have been in sight then"),
+        (ranges_of(shown.difference(assumed)), "in sight then, as you said"),
         (ranges_of(number for number in assumed if number not in shown), "assumed to have been hidden at once"),
     ):
         if ranges:

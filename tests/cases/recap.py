@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from lorestudio.domain.entry import Position, Role
+from lorestudio.domain.history import ranges_of
 from lorestudio.domain.records import replace
 from lorestudio.domain.tokens import CHARS_3_35, CHARS_4, TokenCounter
 from lorestudio.settings.recap import RecapSettings, read_recap_settings
@@ -592,7 +593,7 @@ OPERATIONS: Final[Mapping[str, Callable[[Input], Any]]] = {
     "collect_flagged": _flagged,
     "concatenate_recaps": _numbered_recaps,
     "auto_hide": _auto_hide,
-    "index_ranges": lambda given: {"ranges": pairs(refresh.ranges(given["indexes"]))},
+    "index_ranges": lambda given: {"ranges": pairs(ranges_of(given["indexes"]))},
     "scene_generation_range": _generation_range,
     "scene_display_range": _display_range,
     "scene_effective_range": _effective_range,

@@ -123,3 +123,4 @@ def test_each_hidden_message_counts_by_itself(hidden: list[bool], said: list[Hid
 def test_ranges() -> None:
     assert ranges_of(()) == ()
     assert ranges_of((0, 1, 3, 5, 6)) == ((0, 1), (3, 3), (5, 6))
+    assert ranges_of({7, 5, 6, 1}) == ranges_of((6, 1, 5, 7, 7)) == ((1, 1), (5, 7))

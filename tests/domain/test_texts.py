@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lorestudio.domain.texts import meant, reading_order, shorten
+from lorestudio.domain.texts import joined_spans, meant, reading_order, shorten
 
 
 @pytest.mark.parametrize(
@@ -38,3 +38,11 @@ def test_a_mistyped_name_asks_for_the_nearest_as_it_is_spelled() -> None:
 def test_numbers_in_names_are_put_in_order_by_their_value(names: list[str]) -> None:
     others = [*reversed(names)]
     assert sorted(others, key=reading_order) == names
+
+
+def test_spans_are_joined_by_how_far_they_lie_apart() -> None:
+    spans = [(6, 8), (0, 3), (3, 5), (1, 2), (9, 9)]
+    assert joined_spans(spans) == [(0, 5), (6, 8), (9, 9)]
+    assert joined_spans(spans, 1) == [(0, 9)]
+    assert joined_spans(spans, -1) == [(0, 3), (3, 5), (6, 8), (9, 9)]
+    assert joined_spans([]) == []

@@ -20,6 +20,7 @@ from lorestudio.domain.javascript import Json, trim, truthy
 from lorestudio.domain.json_text import mapping_in, object_in, objects_in, parse_json, text_in
 from lorestudio.domain.patterns import Pattern, PatternError, PatternTimeoutError, compile_pattern
 from lorestudio.domain.resources import prompt_text
+from lorestudio.domain.texts import joined_spans
 from lorestudio.llm.errors import LlmError
 from lorestudio.llm.messages import RECAP_CHECK, AnswerSource, ChatReply, ChatRequest, NoAnswers
 from lorestudio.settings.recap import RecapSettings
@@ -283,13 +284,7 @@ def _spans(patterns: Iterable[Pattern], text: str) -> list[tuple[int, int]]:
         except PatternTimeoutError as error:
             message = f"The recap setting “Strip” cannot be used here: {error}. Make the pattern simpler."
             raise HopelessError(message) from None
-    merged: list[tuple[int, int]] = []
-    for start, end in sorted(found):
-        if merged and start < merged[-1][1]:
-            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
-        else:
-            merged.append((start, end))
-    return merged
+    return joined_spans(found, -1)
 
 
 def _without(text: str, spans: Iterable[tuple[int, int]]) -> str:

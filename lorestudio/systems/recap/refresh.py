@@ -128,11 +128,6 @@ def refreshed(chat: RecapChat, around: RecapSurroundings, context_size: int) -> 
     )
 
 
-def ranges(indexes: Sequence[int]) -> tuple[Range, ...]:
-    """Positions in any order as the fewest ranges, ascending (rules: recap-memory 17)."""
-    return ranges_of(sorted(set(indexes)))
-
-
 class Hiding(Struct, frozen=True):
     """What hiding by scenes does. `visible_start` is the first message that stays, None where none is hidden."""
 
@@ -154,7 +149,7 @@ def auto_hide(message_count: int, breaks: Sequence[int], scene_count: int) -> Hi
     """
     start = breaks[len(breaks) - scene_count] + 1 if 0 < scene_count <= len(breaks) else None
     hidden = min(start or 0, message_count)
-    hide, unhide = ranges(range(hidden)), ranges(range(hidden, message_count))
+    hide, unhide = ranges_of(range(hidden)), ranges_of(range(hidden, message_count))
     return Hiding(scene_count, tuple(breaks), start, hide, unhide)
 
 

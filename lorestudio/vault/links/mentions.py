@@ -20,6 +20,7 @@ from msgspec import Struct
 
 from lorestudio.domain.automaton import automaton_of
 from lorestudio.domain.javascript import trim
+from lorestudio.domain.texts import joined_spans
 from lorestudio.vault.links.references import Excerpt, Span, excerpt, literal_parts
 from lorestudio.vault.links.targets import IndexedNote
 from lorestudio.vault.note.spans import split_places
@@ -321,13 +322,7 @@ def _closed(note: IndexedNote, body_start: int) -> list[Span]:
     # An address may begin with any word, and nearly every note has the number sign of its title.
     sought = _ADDRESS_OR_TAG if "://" in note.text or "www." in note.text else _TAG
     spans += [found.span() for found in sought.finditer(note.text, body_start)]
-    merged: list[Span] = []
-    for start, end in sorted(spans):
-        if merged and start <= merged[-1][1]:
-            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
-        else:
-            merged.append((start, end))
-    return merged
+    return joined_spans(spans)
 
 
 def _longest(hits: Iterable[_Hit]) -> list[_Hit]:
