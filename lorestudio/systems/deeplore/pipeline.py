@@ -6,30 +6,11 @@ from typing import Final, TypeAlias
 
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.systems.deeplore.inputs import Inputs
+from lorestudio.systems.deeplore.stages import candidates, gates
 from lorestudio.systems.deeplore.stages.ai_selection import ai_selection_stage, category_prefilter_stage, manifest_stage
 from lorestudio.systems.deeplore.stages.bm25 import bm25_stage
 from lorestudio.systems.deeplore.stages.bookkeeping import bookkeeping_stage
 from lorestudio.systems.deeplore.stages.budget import budget_stage
-from lorestudio.systems.deeplore.stages.candidates import (
-    active_character_stage,
-    bootstrap_stage,
-    cascade_links_stage,
-    constants_stage,
-    keywords_stage,
-    whole_vault_stage,
-    wiki_links_stage,
-)
-from lorestudio.systems.deeplore.stages.gates import (
-    RequiresExcludesStage,
-    duplicate_stripping_stage,
-    final_gating_stage,
-    folder_filter_stage,
-    pins_and_blocks_stage,
-    pre_folder_filter_stage,
-    pre_gating_stage,
-    reinjection_cooldown_stage,
-    selection_gating_stage,
-)
 from lorestudio.systems.deeplore.stages.order import match_order_stage, priority_order_stage
 from lorestudio.systems.deeplore.stages.placement import notes_stage, placement_stage
 from lorestudio.systems.deeplore.stages.recursion import recursion_stage
@@ -51,11 +32,11 @@ OPENING: Final[Stage] = snapshot_stage
 """The stage that always runs first."""
 
 MATCHING: Final[tuple[Stage, ...]] = (
-    constants_stage,
-    bootstrap_stage,
-    keywords_stage,
-    active_character_stage,
-    cascade_links_stage,
+    candidates.constants_stage,
+    candidates.bootstrap_stage,
+    candidates.keywords_stage,
+    candidates.active_character_stage,
+    candidates.cascade_links_stage,
     recursion_stage,
     bm25_stage,
     match_order_stage,
@@ -64,34 +45,34 @@ MATCHING: Final[tuple[Stage, ...]] = (
 
 _AI_SELECTION: Final[tuple[Stage, ...]] = (
     category_prefilter_stage,
-    pre_gating_stage,
-    pre_folder_filter_stage,
+    gates.pre_gating_stage,
+    gates.pre_folder_filter_stage,
     manifest_stage,
     ai_selection_stage,
 )
 """From the candidates to the model's choice."""
 
-TWO_STAGE: Final = (*MATCHING, wiki_links_stage, *_AI_SELECTION)
+TWO_STAGE: Final = (*MATCHING, candidates.wiki_links_stage, *_AI_SELECTION)
 """Two-stage mode: the model chooses among the matches and what they link to."""
 
-AI_ONLY: Final = (whole_vault_stage, *_AI_SELECTION)
+AI_ONLY: Final = (candidates.whole_vault_stage, *_AI_SELECTION)
 """AI-only mode: the model chooses among all entries."""
 
-KEYWORDS_ONLY: Final = (*MATCHING, selection_gating_stage, folder_filter_stage, priority_order_stage)
+KEYWORDS_ONLY: Final = (*MATCHING, gates.selection_gating_stage, gates.folder_filter_stage, priority_order_stage)
 """Keywords-only mode: the matches, gated and ordered."""
 
-LEAVING: Final[tuple[Stage, ...]] = (folder_filter_stage, priority_order_stage)
+LEAVING: Final[tuple[Stage, ...]] = (gates.folder_filter_stage, priority_order_stage)
 """What every selection by AI goes through at its end."""
 
 NOTES: Final[Stage] = notes_stage
 """The notebook and the notepad, which a fixed switch lets in without lore."""
 
 FINISHING: Final[tuple[Stage, ...]] = (
-    pins_and_blocks_stage,
-    final_gating_stage,
-    reinjection_cooldown_stage,
-    RequiresExcludesStage(),
-    duplicate_stripping_stage,
+    gates.pins_and_blocks_stage,
+    gates.final_gating_stage,
+    gates.reinjection_cooldown_stage,
+    gates.RequiresExcludesStage(),
+    gates.duplicate_stripping_stage,
     budget_stage,
     placement_stage,
     NOTES,
