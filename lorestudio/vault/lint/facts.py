@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from graphlib import CycleError, TopologicalSorter
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from lorestudio.domain.entry import Entry, LeftOutNote, VaultIndex
 from lorestudio.domain.records import grouped
@@ -23,6 +23,8 @@ from lorestudio.vault.lint.model import NAMED, NoteKey, Rules, is_exempt, quoted
 if TYPE_CHECKING:
     import networkx as nx
 
+_Key = TypeVar("_Key")
+_Having = TypeVar("_Having")
 
 FOLLOWED: Final = 300
 """A chain of requirements is followed to so many entries: longer ones are no one's intention, and cost time."""
@@ -304,34 +306,44 @@ class Titles:
 
 
 class Holders:
-    """Entries that have a key, or keys that contain it, by their notes, each with these keys as written.
+    """Entries that have a key, or keys that contain it, by their notes, each with the first of these keys as written.
 
     Half a vault may share a key, so nothing is gone through for each of its notes.
     """
 
     def __init__(self, having: Iterable[tuple[str, Entry]] = ()) -> None:
-        self._entries: dict[NoteKey, tuple[Entry, tuple[str, ...]]] = {}
-        self._notes: dict[str, int] = {}  # one for each key of a vault: the garbage collector goes through no such dict
-        for key, entry in having:
+        self._first: dict[NoteKey, tuple[str, Entry]] = {}
+        self._only: dict[str, NoteKey | None] = {}  # the one note that has a key, None where several have it
+        for pair in having:
+            key, entry = pair
             note = entry.vault, entry.filename
-            first, keys = self._entries.get(note, (entry, ()))
-            if key not in keys:
-                self._entries[note] = first, (*keys, key)
-                self._notes[key] = self._notes.get(key, 0) + 1
+            self._first.setdefault(note, pair)
+            if self._only.setdefault(key, note) != note:
+                self._only[key] = None
 
     def besides(self, note: NoteKey) -> tuple[str, str]:
         """The titles of other notes' entries, quoted, and their key, "" for several; both "" where there are none."""
-        amount = len(self._entries) - (note in self._entries)
+        amount = len(self._first) - (note in self._first)
         if not amount:
             return "", ""
-        others = [each for own, each in islice(self._entries.items(), NAMED + 1) if own != note][:NAMED]
-        own = self._entries[note][1] if note in self._entries else ()
-        several = len(self._notes) - sum(self._notes[key] == 1 for key in own) > 1
-        titles = quoted([entry.title for entry, _keys in others], amount=amount)
-        return titles, "" if several else others[0][1][0]
+        others = [pair for own, pair in islice(self._first.items(), NAMED + 1) if own != note][:NAMED]
+        keys = list(islice((key for key, only in self._only.items() if only != note), 2))
+        titles = quoted([entry.title for _key, entry in others], amount=amount)
+        return titles, "" if len(keys) > 1 else others[0][0]
 
 
 NOBODY: Final = Holders()
+_KEPT: Final = 4096
+"""Holders that are kept for the next note that asks. Most keys are asked for once; all holders of a large vault took
+more memory than its entries."""
+
+
+def _holders(
+    known: Mapping[_Key, _Having], having: Callable[[_Having], Iterable[tuple[str, Entry]]]
+) -> Callable[[_Key], Holders]:
+    """The holders of each key that is known, made when a note asks for them."""
+    made = lru_cache(_KEPT)(lambda key: Holders(having(known[key])))
+    return lambda key: made(key) if key in known else NOBODY
 
 
 class VaultFacts:
@@ -370,14 +382,14 @@ class VaultFacts:
         return found
 
     @cached_property
-    def sharers(self) -> Mapping[str, Holders]:
+    def sharers(self) -> Callable[[str], Holders]:
         """For each key in lower case that several have the entries that have it, guides left out."""
         entries = (entry for entry in self.index.entries if not entry.guide)
         having = grouped((key.lower(), (key, entry)) for entry in entries for key in usable_keys(entry))
-        return {key: Holders(each) for key, each in having.items() if len(each) > 1}
+        return _holders({key: each for key, each in having.items() if len(each) > 1}, iter)
 
     @cached_property
-    def longer(self) -> Mapping[KeyForm, Holders]:
+    def longer(self) -> Callable[[KeyForm], Holders]:
         """For each key the entries with keys that contain it; very short keys are left out."""
         holders: dict[KeyForm, list[tuple[str, Entry]]] = {}
         for entry in self.index.entries:
@@ -385,11 +397,8 @@ class VaultFacts:
                 rules = self.rules.keys_of(entry)
                 for key in rules.plain(entry.keys):
                     holders.setdefault(key_form(key, rules), []).append((key, entry))
-        return {
-            short: Holders(chain.from_iterable(holders[form] for form in forms))
-            for short, forms in contained(holders).items()
-            if not is_short(short.text)
-        }
+        shorter = {short: forms for short, forms in contained(holders).items() if not is_short(short.text)}
+        return _holders(shorter, lambda forms: chain.from_iterable(holders[form] for form in forms))
 
     @cached_property
     def _likeness(self) -> Titles:

@@ -10,9 +10,9 @@ from typing import Final
 from lorestudio.domain.javascript import length, trim
 from lorestudio.domain.json_text import texts_in
 from lorestudio.vault.lint import keyforms
-from lorestudio.vault.lint.facts import NOBODY, VaultFacts
+from lorestudio.vault.lint.facts import VaultFacts
 from lorestudio.vault.lint.keyforms import KeyRules, covers, key_form
-from lorestudio.vault.lint.model import FixSpec, Hit, Note, Rules, usable_keys
+from lorestudio.vault.lint.model import FixSpec, Hit, Note, Rules
 
 _CURLY: Final = frozenset("\u2018\u2019\u201c\u201d")
 MANY_KEYS: Final = 200
@@ -36,7 +36,7 @@ def idle_keys(note: Note, rules: Rules) -> Iterator[Hit]:
     """K52, K53, K61: keys that add nothing."""
     entry, searched = note.entry, rules.keys_of(note.entry)
     keys = entry.keys
-    if len(keys) > len(usable_keys(entry)) and keys:
+    if not all(map(trim, keys)):
         fix = _keys(note, lambda key: [key] if trim(key) else [], "Remove the empty key")
         yield Hit("K61", f"“{entry.title}” has an empty key.", "keys", fix=fix)
     if len(keys) > MANY_KEYS:
@@ -69,14 +69,14 @@ def mistyped_keys(note: Note, rules: Rules) -> Iterator[Hit]:
         for key in keys:
             if not searched.patterns and keyforms.is_pattern(key):
                 yield Hit("K55", f"The key “{key}” is no pattern here; its slashes are searched too.", name, key)
-            if found := tuple(dict.fromkeys(keyforms.unseen(key))):
+            if not key.isprintable() and (found := tuple(dict.fromkeys(keyforms.unseen(key)))):
                 fix = _keys(note, _one(key, keyforms.seen), "Replace the invisible sign") if name == "keys" else None
                 yield Hit("K59", f"The key “{key}” has an invisible sign: {', '.join(found)}.", name, key, fix=fix)
             if searched.case_sensitive and unicodedata.normalize("NFC", key) != key:
                 mended = _one(key, partial(unicodedata.normalize, "NFC"))
                 fix = _keys(note, mended, "Compose the letters") if name == "keys" else None
                 yield Hit("K58", f"The key “{key}” has decomposed letters.", name, key, fix=fix)
-            if not _CURLY.isdisjoint(key):
+            if not (key.isascii() or _CURLY.isdisjoint(key)):
                 yield Hit("K63", f"The key “{key}” has curly quotes.", name, key)
     for key in note.keys:
         if trim(key) != key and not searched.patterns:
@@ -113,12 +113,12 @@ def shared_keys(note: Note, facts: VaultFacts) -> Iterator[Hit]:
         return
     searched = facts.rules.keys_of(entry)
     for key in note.keys:
-        titles, _keys = facts.sharers.get(key.lower(), NOBODY).besides(note.key)
+        titles, _keys = facts.sharers(key.lower()).besides(note.key)
         if titles:
             yield Hit("K02", f"The key “{key}” is also on {titles}.", "keys", key)
         if entry.refine_keys:
             continue  # the key alone does not wake it
-        titles, longer = facts.longer.get(key_form(key, searched), NOBODY).besides(note.key)
+        titles, longer = facts.longer(key_form(key, searched)).besides(note.key)
         if titles:
             whole = f"“{longer}”, a key" if longer else "keys"
             yield Hit("K54", f"The key “{key}” is part of {whole} of {titles}.", "keys", key)
