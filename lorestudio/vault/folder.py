@@ -469,11 +469,19 @@ def read_stamped(
 
 
 def _stamped(note: NoteFile | LeftOutNote, stamp: Stamp | None, now: int) -> StampedText | LeftOutNote:
-    """What was read after `stamp` was taken at `now` (ns); a file that has just changed may change again unseen."""
-    if isinstance(note, LeftOutNote):
-        return note
+    """What was read after `stamp` was taken at `now` (ns)."""
+    return note if isinstance(note, LeftOutNote) else StampedText(note.text, _settled(stamp, now))
+
+
+def settled_stamp(place: Path) -> Stamp | None:
+    """The stamp of a file, None where an equal one need not mean the same text."""
+    return _settled(file_stamp(place), time.time_ns())
+
+
+def _settled(stamp: Stamp | None, now: int) -> Stamp | None:
+    """The stamp as it was at `now` (ns), None where the file has just changed: it may change again unseen."""
     settled = stamp is not None and max(stamp.modified_ns, stamp.changed_ns) < now - SETTLING_NS
-    return StampedText(note.text, stamp if settled else None)
+    return stamp if settled else None
 
 
 def file_stamp(place: Path) -> Stamp | None:

@@ -18,7 +18,7 @@ from typing import Final
 from msgspec import Struct, field
 
 from lorestudio.domain.chat import Chat, Message
-from lorestudio.domain.entry import Entry, VaultIndex
+from lorestudio.domain.entry import Entry, LeftOutNote, VaultIndex
 from lorestudio.domain.javascript import Json, is_finite_number, trim
 from lorestudio.domain.json_text import object_in, objects_in
 from lorestudio.domain.lifecycle import CancelToken, heed
@@ -35,8 +35,8 @@ from lorestudio.trace.journey import FateState, Journeys
 from lorestudio.trace.model import Phase, StageStatus, Trace
 from lorestudio.trace.wording import plural
 from lorestudio.vault.edited_vaults import NoteText
-from lorestudio.vault.files import VaultError
-from lorestudio.vault.folder import StampedText, list_folder, read_stamped
+from lorestudio.vault.files import NoteFile, VaultError
+from lorestudio.vault.folder import Stamp, list_folder, read_listed, settled_stamp
 from lorestudio.vault.index import definition_path
 from lorestudio.vault.lint.fixes import Repair
 from lorestudio.vault.lint.keyforms import KeyRules
@@ -106,10 +106,11 @@ def chat_problems(
 
 def _line(texts: Mapping[NoteKey, str], entry: Entry, key: str = "") -> int:
     """The line of a key in its note, or of the note's beginning; 0 where the text is not known."""
-    text = texts.get((entry.vault, entry.filename))
-    if text is None:
-        return 0
-    return Places(text.removeprefix("\ufeff"), "").line("keys", key) if key else 1
+    note = entry.vault, entry.filename
+    if not key:
+        return int(note in texts)
+    text = texts.get(note)
+    return 0 if text is None else Places(text.removeprefix("\ufeff"), "").line("keys", key)
 
 
 def _finding(code: str, entry: Entry | None, message: str, line: int = 0, name: str = "") -> Finding:
@@ -274,38 +275,59 @@ class EntryTexts(Mapping[NoteKey, str]):
         return len(self._raws)
 
 
-class NoteTexts:
-    """Reads and remembers. Notes behind Obsidian's plugin have no text here. Not for several threads at once."""
+class NoteTexts(Mapping[NoteKey, str]):
+    """The texts of the notes that were listed, a byte order mark included, each read when it is wanted.
 
-    def __init__(self) -> None:
-        self._known: dict[Path, StampedText] = {}
+    `marks` are stamps, or the text where a stamp does not tell whether the file changes. One that has changed since,
+    or cannot be read, has no text. Notes behind Obsidian's plugin have none either.
+    """
 
-    def read(self, project: Project, cancel: CancelToken | None = None) -> tuple[dict[NoteKey, str], tuple[str, ...]]:
-        """Every note's text by vault and file name, a byte order mark included, and sentences about what failed.
-
-        Raises Cancelled.
-        """
-        texts: dict[NoteKey, str] = {}
-        failures: list[str] = []
-        fresh: dict[Path, StampedText] = {}
+    def __init__(self, project: Project, cancel: CancelToken | None = None) -> None:
+        """List them; `failures` are sentences about vaults that could not be. Raises Cancelled."""
+        self._paths: dict[NoteKey, Path] = {}
+        self.marks: dict[NoteKey, Stamp | str] = {}
+        self.failures: tuple[str, ...] = ()
         for vault, folder in project.folders.items():
             if folder is None:
                 continue
             try:
                 listing = list_folder(folder, vault, cancel, definition_path=definition_path(project.settings))
             except VaultError as error:
-                failures.append(str(error))
+                self.failures += (str(error),)
                 continue
             for filename, path in listing.found:
                 heed(cancel)
-                if not filename.endswith(".md"):
-                    continue
-                read = read_stamped(filename, path, vault, self._known.get(path), keep_bom=True)
-                if isinstance(read, StampedText):  # else the index says why it cannot be read
-                    fresh[path] = read
-                    texts[vault, filename] = read.text
-        self._known = fresh
-        return texts, tuple(failures)
+                if filename.endswith(".md"):
+                    self._add((vault, filename), path)
+
+    def _add(self, key: NoteKey, path: Path) -> None:
+        mark: Stamp | str | None = settled_stamp(path)
+        if mark is None and isinstance(read := _read(key, path), NoteFile):  # else the index says why it cannot be read
+            mark = read.text
+        if mark is not None:
+            self._paths[key], self.marks[key] = path, mark
+
+    def __getitem__(self, key: NoteKey) -> str:
+        mark, path = self.marks[key], self._paths[key]
+        if isinstance(mark, str):
+            return mark
+        read = _read(key, path)
+        if isinstance(read, LeftOutNote) or settled_stamp(path) != mark:
+            raise KeyError(key)
+        return read.text
+
+    def __contains__(self, key: object) -> bool:
+        return key in self.marks
+
+    def __iter__(self) -> Iterator[NoteKey]:
+        return iter(self.marks)
+
+    def __len__(self) -> int:
+        return len(self.marks)
+
+
+def _read(key: NoteKey, path: Path) -> NoteFile | LeftOutNote:
+    return read_listed(key[1], path, key[0], keep_bom=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -354,7 +376,6 @@ class ProblemFinder:
 
     def __init__(self) -> None:
         self._linter = Linter()
-        self._texts = NoteTexts()
         self._scope: Scope | None = None
 
     def find(
@@ -430,10 +451,17 @@ class ProblemFinder:
             index = VaultIndex(tuple(note.entry for note in books.notes.values()), vaults=project.index.vaults)
             texts = EntryTexts(project.books)
             return Scope(index, project.settings, texts, counter=project.counter, books=books), unmet, more
-        of_notes, failures = self._texts.read(project, cancel)
-        keys = by.key_search.rules
-        scope = Scope(project.index, project.settings, of_notes, file, counter=project.counter, keys=keys)
-        return scope, unmet, (*failures, *more)
+        of_notes = NoteTexts(project, cancel)
+        scope = Scope(
+            project.index,
+            project.settings,
+            of_notes,
+            file,
+            counter=project.counter,
+            keys=by.key_search.rules,
+            marks=of_notes.marks,
+        )
+        return scope, unmet, (*of_notes.failures, *more)
 
 
 def _with_drafts(project: Project, drafts: Mapping[Path, str]) -> Project:

@@ -44,7 +44,7 @@ MACROS: Final = frozenset(name for line in _NAMES for name in line.split())
 def macros(note: Note, _rules: Rules) -> Iterator[Hit]:
     """M51: macros of unknown names."""
     content = note.entry.content
-    if "{{" not in content:
+    if "{" not in content or "{{" not in content:  # a single sign is looked for ten times as fast
         return
     for written in dict.fromkeys(found[1] for found in _MACRO.finditer(content)):
         name = _NAME.match(written)
@@ -63,18 +63,18 @@ def dollars(note: Note, _rules: Rules) -> Iterator[Hit]:
     """M52: dollar signs that the template takes for its own."""
     entry = note.entry
     for where, text in (("title", entry.title), ("body", entry.content)):
-        for sign in dict.fromkeys(_DOLLAR.findall(text)):
+        for sign in dict.fromkeys(_DOLLAR.findall(text) if "$" in text else ()):
             yield Hit("M52", f"The template replaces {sign}, so the prompt has another text there.", where, sign)
 
 
 def comments(note: Note, _rules: Rules) -> Iterator[Hit]:
     """M53, M54: texts that were to stay out and do not."""
-    if note.text is not None and _START in note.body:
+    if note.text is not None and "%" in note.text and _START in note.body:
         last = note.body.rfind(_START)
         if note.body.find(_END, last) < 0:
             line = note.places.at(last)
             yield Hit("M53", "The excluded part has no end, so its text goes into the prompt.", "body", line=line)
-    if "%%" in note.entry.content:
+    if "%" in note.entry.content and "%%" in note.entry.content:
         found = note.entry.content.index("%%")
         excerpt = note.entry.content[found : found + 30].split("\n")[0]
         yield Hit("M54", f"A comment stays in the prompt: {excerpt}", "body", excerpt)

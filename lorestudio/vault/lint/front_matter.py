@@ -81,10 +81,9 @@ _TRUE: Final = frozenset({"true", "yes", "on", "y", "1"})
 
 def unread_names(note: Note, rules: Rules) -> Iterator[Hit]:
     """P52: names that are nearly those of fields."""
-    known = {field.name for field in rules.parse.fields}
     for name in note.values:
         meant = _MEANT.get(name.lower())
-        if meant is None or name in known or meant in note.values:
+        if meant is None or meant in note.values or any(field.name == name for field in rules.parse.fields):
             continue
         # Whoever writes disabled: true means enabled: false.
         rename = None if meant == "enabled" else FixSpec(f"Rename to {meant}", "rename", name, meant, safe=False)

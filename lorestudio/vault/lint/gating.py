@@ -118,6 +118,8 @@ def contradictions(note: Note, _facts: VaultFacts) -> Iterator[Hit]:
     if entry.guide:
         return
     requires, excludes = entry.written("requires"), entry.written("excludes")
+    if not (requires or excludes):
+        return
     if is_exempt(entry):
         kind = "constant" if entry.constant else "a seed" if entry.seed else "a bootstrap entry"
         for name, titles in (("requires", requires), ("excludes", excludes)):

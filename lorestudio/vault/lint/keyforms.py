@@ -103,7 +103,7 @@ def contained(forms: Iterable[KeyForm]) -> dict[KeyForm, list[KeyForm]]:
 
 def is_pattern(key: str) -> bool:
     """Whether the key is written as a pattern."""
-    return _PATTERN.fullmatch(trim(key)) is not None
+    return "/" in key and _PATTERN.fullmatch(trim(key)) is not None
 
 
 def is_short(key: str) -> bool:
@@ -119,6 +119,8 @@ def _ideographic(char: str) -> bool:
 
 def is_punctuation(key: str) -> bool:
     """Whether no letter or digit is in the key."""
+    if key[:1].isalnum():
+        return False
     return bool(trim(key)) and not any(unicodedata.category(char)[0] in "LNSM" for char in trim(key))
 
 

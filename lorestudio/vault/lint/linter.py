@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import islice
 from operator import attrgetter
-from typing import Final
+from typing import Final, TypeVar
 
 from msgspec import Struct, field
 
@@ -43,6 +44,7 @@ from lorestudio.vault.lint.keyforms import KeyRules
 from lorestudio.vault.lint.model import CheckedBooks, CheckedEntry, Finding, Hit, Note, NoteKey, Rules, check_of
 from lorestudio.vault.lint.settings import SettingsFile, settings_checks
 
+_Known = TypeVar("_Known", Rules, VaultFacts)
 NoteCheck = Callable[[Note, Rules], Iterator[Hit]]
 VaultCheck = Callable[[Note, VaultFacts], Iterator[Hit]]
 
@@ -84,6 +86,7 @@ MOST_HITS: Final = 200
 class Scope(Struct, frozen=True):
     """What is checked. `texts` are the notes as they are on disk (or in the editor), as far as they are known.
 
+    `marks` are what equal texts have in common, where that is known without reading them; None: the texts themselves.
     `books` are the entries of lorebooks, which have other fields than notes and are looked at in their place. `keys`
     say how the system that decides searches the keys of notes, None: as the settings do. `file` is the settings file
     where there is one.
@@ -96,6 +99,7 @@ class Scope(Struct, frozen=True):
     counter: TokenCounter = CHARS_4
     books: CheckedBooks | None = None
     keys: KeyRules | None = None
+    marks: Mapping[NoteKey, object] | None = None
 
     @property
     def of_books(self) -> Mapping[NoteKey, CheckedEntry]:
@@ -103,10 +107,12 @@ class Scope(Struct, frozen=True):
         return self.books.notes if self.books is not None else {}
 
     def note(self, key: NoteKey, item: Entry | LeftOutNote | None) -> Note:
-        """What is checked of a note; the text of a lorebook's entry is made when it is wanted."""
-        if self.books is None:
-            return Note(*key, self.texts.get(key), item)
-        return Note(*key, None, item, self.books.names, lambda: self.texts.get(key))
+        """What is checked of a note; its text is read or made when it is wanted."""
+        return Note(*key, partial(self.texts.get, key), item, self.books.names if self.books is not None else None)
+
+    def mark(self, key: NoteKey) -> object:
+        """What is the same as long as the note's text is; a lorebook's entry is compared by what it says."""
+        return None if self.books is not None else (self.texts if self.marks is None else self.marks).get(key)
 
 
 class Report(Struct, frozen=True):
@@ -120,11 +126,11 @@ class Report(Struct, frozen=True):
 class _LintedNote:
     """What is known of one note: the hits that depend on nothing else, and the findings made so far."""
 
-    __slots__ = ("findings", "hits", "note")
+    __slots__ = ("findings", "hits", "mark", "note")
 
-    def __init__(self, note: Note, hits: tuple[Hit, ...]) -> None:
-        self.note = note
-        self.hits = hits
+    def __init__(self, note: Note, rules: Rules, mark: object = None) -> None:
+        self.note, self.mark = note, mark
+        self.hits = tuple(_own_hits(note, rules))
         self.findings: dict[Hit, Finding] = {}
 
 
@@ -152,9 +158,9 @@ class Linter:
                 heed(cancel)
                 if on_progress is not None:
                     on_progress(done, len(notes))
-            known, note = self._known.get(key), scope.note(key, item)
-            if known is None or not _same(known.note, note):
-                known = _LintedNote(note, tuple(_own_hits(note, facts.rules)))
+            known, note, mark = self._known.get(key), scope.note(key, item), scope.mark(key)
+            if known is None or known.mark != mark or not _same(known.note.item, item):
+                known = _LintedNote(note, facts.rules, mark)
             else:
                 known.note = note
             if not isinstance(item, Entry) or key not in fresh:
@@ -175,8 +181,7 @@ class Linter:
             read = books.read(key, text)
             if read is None:
                 return ()
-            note = Note(*key, None, read.entry, books.names, lambda: text)
-            known = _LintedNote(note, tuple(_own_hits(note, facts.rules)))
+            known = _LintedNote(Note(*key, lambda: text, read.entry, books.names), facts.rules)
             books = replace(books, notes={key: read})
         else:
             known = _read_again(scope, facts.rules, key, text)
@@ -213,11 +218,8 @@ def _notes(scope: Scope) -> Iterator[tuple[NoteKey, Entry | LeftOutNote | None]]
             yield key, None
 
 
-def _same(known: Note, now: Note) -> bool:
+def _same(before: Entry | LeftOutNote | None, item: Entry | LeftOutNote | None) -> bool:
     """Whether the note still says what it said."""
-    if known.raw is not now.raw and known.raw != now.raw:
-        return False
-    before, item = known.item, now.item
     if before is item:
         return True
     if isinstance(before, Entry) and isinstance(item, Entry):
@@ -232,28 +234,26 @@ def _read_again(scope: Scope, rules: Rules, key: NoteKey, text: str) -> _LintedN
     if isinstance(parsed, Entry):
         before = next((one for one in scope.index.entries if (one.vault, one.filename) == key), None)
         item = replace(parsed, id=before.id if before is not None else -1)
-    note = Note(*key, text, item)
-    return _LintedNote(note, tuple(_own_hits(note, rules)))
+    return _LintedNote(Note(*key, lambda: text, item), rules)
 
 
-def _first(hits: Iterator[Hit]) -> Sequence[Hit]:
-    """As many hits of one check as anybody looks at in one note; the last of them says that there are more."""
-    kept = list(islice(hits, MOST_HITS + 1))
-    if len(kept) > MOST_HITS:
-        last = kept[MOST_HITS - 1]
-        kept[-2:] = [replace(last, message=f"{last.message} There are more like this; mend these first.")]
-    return kept
+def _hits(checks: Iterable[Callable[[Note, _Known], Iterator[Hit]]], note: Note, known: _Known) -> Iterator[Hit]:
+    """Of each check as many hits as anybody looks at in one note; the last of them says that there are more."""
+    for check in checks:
+        kept = list(islice(check(note, known), MOST_HITS + 1))
+        if len(kept) > MOST_HITS:
+            last = kept[MOST_HITS - 1]
+            kept[-2:] = [replace(last, message=f"{last.message} There are more like this; mend these first.")]
+        yield from kept
 
 
 def _own_hits(note: Note, rules: Rules) -> Iterator[Hit]:
     if isinstance(note.item, Entry):
-        checks = BOOK_CHECKS if note.key in rules.of_books else NOTE_CHECKS
-        hits = [hit for check in checks for hit in _first(check(note, rules))]
+        hits = list(_hits(BOOK_CHECKS if note.key in rules.of_books else NOTE_CHECKS, note, rules))
         told = {hit.field for hit in hits if hit.code in {"P58", "P59"}}
         yield from (hit for hit in hits if hit.code != "P53" or hit.field not in told)
     elif isinstance(note.item, LeftOutNote):
-        for check in LEFT_OUT_CHECKS:
-            yield from _first(check(note, rules))
+        yield from _hits(LEFT_OUT_CHECKS, note, rules)
     else:
         yield from entry_config.lost_titles(note, rules)
 
@@ -266,7 +266,7 @@ def _findings(known: _LintedNote, facts: VaultFacts, books: CheckedBooks | None)
         entry = note.item.id if note.item.id >= 0 else None
         checks = VAULT_CHECKS if books is None else (keywords.shared_keys,)
         own = books.notes[note.key].hits if books is not None else ()
-        hits = (*known.hits, *own, *(hit for check in checks for hit in _first(check(note, facts))))
+        hits = (*known.hits, *own, *_hits(checks, note, facts))
     made: dict[Hit, Finding] = {}
     for hit in hits:
         finding = known.findings.get(hit)

@@ -266,9 +266,8 @@ class Rules(Struct, frozen=True):
     def keys_of(self, entry: Entry) -> KeyRules:
         """How the keys of the entry are searched."""
         known = self.of_books.get((entry.vault, entry.filename))
-        keys = self.keys
-        counted = entry.warmup is not None
-        return known or KeyRules(keys.case_sensitive, keys.match_whole_words, counted, keys.patterns)
+        keys, counted = self.keys, entry.warmup is not None
+        return known or (keys if counted is keys.counted else replace(keys, counted=counted))
 
     @property
     def ai(self) -> bool:
@@ -283,24 +282,22 @@ class Rules(Struct, frozen=True):
 
 
 class Note:
-    """A note of the vault: an entry, or one that gave none. `text` is None where it is not known.
+    """A note of the vault: an entry, or one that gave none. `read` gives its text, None where that is not known.
 
-    An entry of a lorebook is `read` when somebody wants to change it, and calls its fields by other `names`.
+    An entry of a lorebook is read only when somebody wants to change it, and calls its fields by other `names`.
     """
 
     def __init__(
         self,
         vault: str,
         filename: str,
-        text: str | None,
+        read: Callable[[], str | None],
         item: Entry | LeftOutNote | None,
-        names: Mapping[str, str] = MappingProxyType({}),
-        read: Callable[[], str | None] = lambda: None,
+        names: Mapping[str, str] | None = None,
     ) -> None:
         self.vault, self.filename = vault, filename
-        self.names, self._read = names, read
-        self.text = None if text is None else text.removeprefix(BOM)
-        self.raw = text
+        self.names, self._of_book = names or {}, names is not None
+        self._read = read
         self.item = item
 
     @property
@@ -320,6 +317,16 @@ class Note:
     def keys(self) -> tuple[str, ...]:
         """The entry's keys that are looked for, each once; empty for a note that gave no entry."""
         return tuple(dict.fromkeys(usable_keys(self.item))) if isinstance(self.item, Entry) else ()
+
+    @cached_property
+    def raw(self) -> str | None:
+        """The text as it was read, a byte order mark included."""
+        return self._read()
+
+    @cached_property
+    def text(self) -> str | None:
+        """The text that is checked, None for an entry of a lorebook."""
+        return None if self._of_book or self.raw is None else self.raw.removeprefix(BOM)
 
     @cached_property
     def _parts(self) -> tuple[str | None, str]:
@@ -352,8 +359,7 @@ class Note:
     @cached_property
     def document(self) -> NoteDocument | None:
         """The text as properties, None where it is not known."""
-        raw = self._read() if self.raw is None else self.raw
-        return None if raw is None else NoteDocument(raw)
+        return None if self.raw is None else NoteDocument(self.raw)
 
     @cached_property
     def places(self) -> Places:
@@ -361,8 +367,8 @@ class Note:
         return Places(self.text or "", self.body)
 
     def forget(self) -> None:
-        """Let go of what can be worked out again from the text."""
-        for name in ("_parts", "values", "is_plain", "document", "places"):
+        """Let go of the text and what can be worked out again from it."""
+        for name in ("raw", "text", "_parts", "values", "is_plain", "document", "places"):
             self.__dict__.pop(name, None)
 
     def written(self, name: str) -> str:

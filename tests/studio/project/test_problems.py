@@ -18,6 +18,7 @@ from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.systems.base import Deciding
 from lorestudio.systems.registry import KINDS, kind_of
 from lorestudio.trace.journey import FOREIGN_IDS, renumbered
+from lorestudio.vault.folder import read_listed
 from lorestudio.vault.lint.model import Finding, Severity
 from lorestudio.vault.note.yaml_handler import HANDLER
 
@@ -401,6 +402,31 @@ def test_a_changed_file_is_read_again(tmp_path: Path) -> None:
     assert finder.find(project).findings == ()
     make(tmp_path, {"A": note("keys: [harbour]", "{{nonsense here}}")})
     assert [finding.code for finding in finder.find(project.reloaded()).findings] == ["M51"]
+
+
+def test_texts_are_read_only_where_a_file_has_changed_and_not_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("lorestudio.vault.folder.SETTLING_NS", -(10**12))
+    project = make(tmp_path, {"A": note("keys: [ai]"), "B": note("keys: [ma]")})
+    read: list[str] = []
+
+    def reading(filename: str, *args: Path | str, **more: bool) -> object:
+        read.append(filename)
+        return read_listed(filename, *args, **more)  # type: ignore[arg-type]  # handed on as they are
+
+    monkeypatch.setattr("lorestudio.studio.project.problems.read_listed", reading)
+    finder = ProblemFinder()
+    first = finder.find(project)
+    assert sorted(read) == ["A.md", "B.md"]
+    assert finder.find(project) == first
+    assert len(read) == 2
+    assert finder.text(("vault", "A.md")) == note("keys: [ai]")
+    (tmp_path / "vault" / "A.md").write_text(note("keys: [tower]", "{{nonsense here}}"))
+    assert finder.text(("vault", "A.md")) is None, "what is written there now is not what was looked at"
+    read.clear()
+    assert [finding.code for finding in finder.find(project.reloaded()).findings] == ["M51", "K01"]
+    assert read == ["A.md"]
 
 
 def test_repairs_are_those_of_the_files_as_they_are(tmp_path: Path) -> None:
