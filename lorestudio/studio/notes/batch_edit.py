@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeAlias
 
 from msgspec import Struct
 
@@ -41,13 +41,18 @@ class ChangeItems(Struct, frozen=True):
     remove: tuple[str, ...] = ()
 
 
+class EmptyProperty(Struct, frozen=True):
+    """The property has no text or no items any more; where it is missing it stays so."""
+
+
 class RemoveProperty(Struct, frozen=True):
     """The property goes."""
 
 
-def plan_property(
-    vaults: Sequence[VaultNotes], paths: Sequence[Path], name: str, change: SetValue | ChangeItems | RemoveProperty
-) -> Planned:
+PropertyChange: TypeAlias = SetValue | ChangeItems | EmptyProperty | RemoveProperty
+
+
+def plan_property(vaults: Sequence[VaultNotes], paths: Sequence[Path], name: str, change: PropertyChange) -> Planned:
     """Change one property in these notes. Notes that are so already are left alone; the remarks name those that cannot.
 
     Raises InputError where no note or no property is named.
@@ -73,9 +78,7 @@ def titled(planned: Planned, title: str) -> Planned:
     return replace(planned, changes=replace(planned.changes, title=title))
 
 
-def _planned(
-    vaults: Sequence[VaultNotes], name: str, changes: Mapping[Path, SetValue | ChangeItems | RemoveProperty]
-) -> Planned:
+def _planned(vaults: Sequence[VaultNotes], name: str, changes: Mapping[Path, PropertyChange]) -> Planned:
     if not changes:
         raise InputError("notes", "no note is chosen.")
     if all(map(is_book_entry, changes)):
@@ -103,7 +106,7 @@ def plan_texts(notes: Iterable[tuple[Path, str, Callable[[str], str]]]) -> Plann
     return Planned(ChangeSet("", tuple(made)), tuple(remarks))
 
 
-def edited(text: str, name: str, change: SetValue | ChangeItems | RemoveProperty) -> str:
+def edited(text: str, name: str, change: PropertyChange) -> str:
     """The note's text with the change. Raises ValueError with the reason where its front matter does not allow it."""
     edit = property_edit(NoteDocument(text), name, change)
     return text if edit is None else apply_edits(text, [edit])
@@ -143,13 +146,19 @@ def stepped_priorities(priorities: Sequence[float], step: int = STEP) -> dict[in
     return {place: number for place, number in wanted if priorities[place] != number}
 
 
-def property_edit(
-    document: NoteDocument, name: str, change: SetValue | ChangeItems | RemoveProperty
-) -> TextEdit | None:
+def property_edit(document: NoteDocument, name: str, change: PropertyChange) -> TextEdit | None:
     """The edit of one note, None where it is so already. Raises ValueError where it cannot be done."""
     found = document.find(name)
     if isinstance(change, RemoveProperty):
         return None if found is None else document.remove(name)
+    if isinstance(change, EmptyProperty):
+        if found is None or found.value in (None, "", []):
+            return None
+        if found.kind in (PropertyKind.NUMBER, PropertyKind.FLAG):
+            raise ValueError(
+                f"“{name}” is {to_string(found.value)}, which cannot be empty. Remove the property instead."
+            )
+        return document.set(name, [] if found.kind is PropertyKind.LIST else "")
     if isinstance(change, SetValue):
         if found is not None and equal(found.value, change.value) and found.kind is not PropertyKind.INVALID:
             return None
@@ -176,9 +185,11 @@ def _items(name: str, kind: PropertyKind, value: Json, line: int) -> list[str]:
     return [text]
 
 
-def _title(name: str, change: SetValue | ChangeItems | RemoveProperty, notes: str) -> str:
+def _title(name: str, change: PropertyChange, notes: str) -> str:
     if isinstance(change, RemoveProperty):
         return f"Remove {name} from {notes}"
+    if isinstance(change, EmptyProperty):
+        return f"Empty {name} in {notes}"
     if isinstance(change, SetValue):
         return f"Set {name} in {notes}"
     words = [f"{verb} {', '.join(items)}" for verb, items in (("add", change.add), ("remove", change.remove)) if items]

@@ -9,7 +9,14 @@ from pathlib import Path
 from lorestudio.domain.records import replace
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.declaration import Section
-from lorestudio.studio.notes.batch_edit import ChangeItems, RemoveProperty, SetValue, edited, plan_property
+from lorestudio.studio.notes.batch_edit import (
+    ChangeItems,
+    PropertyChange,
+    RemoveProperty,
+    SetValue,
+    edited,
+    plan_property,
+)
 from lorestudio.studio.notes.book_entries import read_text
 from lorestudio.studio.notes.vault_notes import Planned, VaultNotes
 from lorestudio.studio.project.project import Project
@@ -19,7 +26,7 @@ from lorestudio.vault.edited_vaults import EditedVaults, NoteText
 from lorestudio.vault.files import VaultError
 
 
-def property_change(edit: NoteEdit) -> SetValue | ChangeItems | RemoveProperty:
+def property_change(edit: NoteEdit) -> PropertyChange:
     """The edit as the tools that change notes take it."""
     if edit.removed:
         return RemoveProperty()

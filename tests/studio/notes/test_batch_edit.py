@@ -7,7 +7,15 @@ import pytest
 
 from lorestudio.domain.javascript import Json
 from lorestudio.exchange.problems import InputError
-from lorestudio.studio.notes.batch_edit import ChangeItems, RemoveProperty, SetValue, plan_property, summarise
+from lorestudio.studio.notes.batch_edit import (
+    ChangeItems,
+    EmptyProperty,
+    PropertyChange,
+    RemoveProperty,
+    SetValue,
+    plan_property,
+    summarise,
+)
 from lorestudio.vault.files import VaultError
 from tests.studio.note_worlds import applied, write_vault
 
@@ -19,9 +27,7 @@ NOTES = {
 }
 
 
-def changed(
-    tmp_path: Path, name: str, change: SetValue | ChangeItems | RemoveProperty
-) -> tuple[dict[str, str], str, tuple[str, ...]]:
+def changed(tmp_path: Path, name: str, change: PropertyChange) -> tuple[dict[str, str], str, tuple[str, ...]]:
     """The notes that changed, the title of the step, and the remarks."""
     vault = write_vault(tmp_path / "vault", NOTES)
     planned = plan_property([vault], [vault.path(note) for note in NOTES], name, change)
@@ -75,6 +81,19 @@ def test_remove(tmp_path: Path) -> None:
         "D.md": NOTES["D.md"].replace("priority:\n  nested: 1\n", ""),
     }
     assert (title, remarks) == ("Remove priority from 3 notes", ())
+
+
+def test_what_is_emptied_stays_a_list_or_a_text_and_is_made_nowhere(tmp_path: Path) -> None:
+    after, title, remarks = changed(tmp_path, "keys", EmptyProperty())
+    assert after == {
+        "A.md": NOTES["A.md"].replace("keys:\n  - lamp", "keys: []"),
+        "B.md": NOTES["B.md"].replace("keys: lamp, bell", 'keys: ""'),
+    }
+    assert title == "Empty keys in 2 notes"
+    assert remarks == ("D.md: “keys” is true, which cannot be empty. Remove the property instead.",)
+    after, _, remarks = changed(tmp_path, "priority", EmptyProperty())
+    assert after == {}
+    assert [remark[:19] for remark in remarks[:2]] == ["A.md: “priority” is", "B.md: “priority” is"]
 
 
 def test_nothing_named(tmp_path: Path) -> None:

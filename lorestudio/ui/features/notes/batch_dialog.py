@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import math
+import re
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
@@ -15,7 +17,9 @@ from PySide6.QtWidgets import QComboBox, QCompleter, QLineEdit, QWidget
 from lorestudio.domain.javascript import Json, trim
 from lorestudio.studio.notes.batch_edit import (
     ChangeItems,
+    EmptyProperty,
     NotesSummary,
+    PropertyChange,
     PropertySummary,
     RemoveProperty,
     SetValue,
@@ -43,6 +47,7 @@ class Operation(StrEnum):
     SET = "set"
     ADD = "add"
     REMOVE = "remove"
+    EMPTY = "empty"
     CLEAR = "clear"
 
 
@@ -59,13 +64,14 @@ _OPERATIONS: Final = {
     Operation.SET: "Set to",
     Operation.ADD: "Add to the list",
     Operation.REMOVE: "Take out of the list",
+    Operation.EMPTY: "Empty it, and keep the property",
     Operation.CLEAR: "Remove the property",
 }
 _KINDS: Final = {
     ValueKind.TEXT: "a text",
     ValueKind.NUMBER: "a number",
     ValueKind.FLAG: "yes or no",
-    ValueKind.LIST: "a list, items between commas",
+    ValueKind.LIST: 'a list: one, two, "three, with a comma"',
 }
 _BY_FIELD: Final = {FieldKind.NUMBER: ValueKind.NUMBER, FieldKind.FLAG: ValueKind.FLAG}
 _BY_PROPERTY: Final = {
@@ -73,6 +79,8 @@ _BY_PROPERTY: Final = {
     PropertyKind.FLAG: ValueKind.FLAG,
     PropertyKind.LIST: ValueKind.LIST,
 }
+_IN_TWO_WAYS: Final = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}")
+"""A number with a comma that stands for thousands, or for a point."""
 _TRUE: Final = frozenset({"true", "yes", "on", "1"})
 _FALSE: Final = frozenset({"false", "no", "off", "0"})
 
@@ -141,9 +149,15 @@ class BatchDialog(PlanDialog):
         if self.chosen_operation is Operation.SET and self._typed() is None:
             if self._choices:
                 return tr("Type one of: {words}.", words=", ".join(self._choices))
-            kind = ValueKind(self.kind.currentData())
-            return tr("Type a number.") if kind is ValueKind.NUMBER else tr("Type yes or no.")
-        return tr("Type what to add or to take out; several items between commas.")
+            kind, typed = ValueKind(self.kind.currentData()), self.value.text().strip()
+            if kind is ValueKind.NUMBER and _IN_TWO_WAYS.fullmatch(typed):
+                one, other = typed.replace(",", ""), typed.replace(",", ".")
+                return tr("“{typed}” may be two numbers. Type {one} or {other}.", typed=typed, one=one, other=other)
+            if kind in (ValueKind.NUMBER, ValueKind.FLAG):
+                return tr("Type a number.") if kind is ValueKind.NUMBER else tr("Type yes or no.")
+            ways = [tr(_OPERATIONS[way]) for way in (Operation.EMPTY, Operation.CLEAR)]
+            return tr("Type a value, or choose “{empty}” or “{clear}”.", empty=ways[0], clear=ways[1])
+        return tr("Type what to add or to take out; several items between commas, an item with a comma in quotes.")
 
     def summary(self, planned: Planned) -> str:
         """How many notes change, stay and cannot be changed."""
@@ -174,8 +188,10 @@ class BatchDialog(PlanDialog):
         words = dict(spec.choices) if spec is not None and spec.literal else {}
         return words.get(shown_value(one.value), _value(one)) if one.same else _value(one)
 
-    def _change(self) -> SetValue | ChangeItems | RemoveProperty | None:
+    def _change(self) -> PropertyChange | None:
         operation = self.chosen_operation
+        if operation is Operation.EMPTY:
+            return EmptyProperty()
         if operation is Operation.CLEAR:
             return RemoveProperty()
         if operation is Operation.SET:
@@ -187,14 +203,16 @@ class BatchDialog(PlanDialog):
         return ChangeItems(add=items) if operation is Operation.ADD else ChangeItems(remove=items)
 
     def _typed(self) -> Json:
-        """The value as it is meant, None where it is none of that kind."""
+        """The value as it is meant, None where nothing is typed, or nothing of that kind."""
         text = self.value.text()
         if self._choices:
             return next((value for words, value in self._choices.items() if words == text.strip()), None)
         kind = ValueKind(self.kind.currentData())
         if kind is ValueKind.LIST:
-            return list(_items(text))
+            return list(_items(text)) or None
         if kind is ValueKind.NUMBER:
+            if _IN_TWO_WAYS.fullmatch(text.strip()):
+                return None
             try:
                 found = float(text.replace(",", "."))
             except ValueError:
@@ -205,7 +223,7 @@ class BatchDialog(PlanDialog):
         if kind is ValueKind.FLAG:
             word = text.strip().casefold()
             return True if word in _TRUE else False if word in _FALSE else None
-        return text.strip()
+        return text.strip() or None
 
     # ---- what there is ----------------------------------------------------------------------------------------------
 
@@ -261,7 +279,7 @@ class BatchDialog(PlanDialog):
 
     def _settle(self) -> None:
         operation = self.chosen_operation
-        self.form.setRowVisible(self.value, operation is not Operation.CLEAR)
+        self.form.setRowVisible(self.value, operation not in (Operation.EMPTY, Operation.CLEAR))
         choices = tuple(self._choices)
         self.form.setRowVisible(self.kind, operation is Operation.SET and not choices)
         one = self._summary.find(self._name)
@@ -285,7 +303,8 @@ def _value(one: PropertySummary) -> str:
 
 
 def _items(text: str) -> tuple[str, ...]:
-    return tuple(item for piece in text.split(",") if (item := trim(piece)))
+    pieces = next(csv.reader([text], skipinitialspace=True), [])
+    return tuple(dict.fromkeys(item for piece in pieces if (item := trim(piece))))
 
 
 def _flag_word(text: str) -> str:

@@ -33,6 +33,7 @@ def dialog(make_window, tmp_path):
         (Operation.SET, True, True),
         (Operation.ADD, True, False),
         (Operation.REMOVE, True, False),
+        (Operation.EMPTY, False, False),
         (Operation.CLEAR, False, False),
     ],
 )
@@ -68,8 +69,11 @@ def test_it_asks_for_what_is_missing(dialog) -> None:
         ("priority", Operation.SET, "4,5", ValueKind.NUMBER, ""),
         ("enabled", Operation.SET, "maybe", ValueKind.FLAG, "Type yes or no."),
         ("enabled", Operation.SET, " No", ValueKind.FLAG, ""),
-        ("summary", Operation.SET, "", ValueKind.TEXT, ""),
-        ("keys", Operation.SET, "", ValueKind.LIST, ""),
+        ("priority", Operation.SET, "1,000", ValueKind.NUMBER, "“1,000” may be two numbers. Type 1000 or 1.000."),
+        ("priority", Operation.SET, "0,125", ValueKind.NUMBER, ""),
+        ("summary", Operation.SET, " ", ValueKind.TEXT, "Type a value, or choose “Empty it, and keep the property”"),
+        ("keys", Operation.SET, " , ", ValueKind.LIST, "Type a value, or choose “Empty it, and keep the property”"),
+        ("summary", Operation.EMPTY, "", ValueKind.TEXT, ""),
         ("keys", Operation.ADD, " , ", None, "Type what to add or to take out"),
         ("keys", Operation.REMOVE, "skarn", None, ""),
         ("keys", Operation.CLEAR, "", None, ""),
@@ -87,6 +91,8 @@ def test_what_was_typed_is_written(dialog) -> None:
         ("summary", Operation.SET, " Old. ", "summary: Old."),
         ("keys", Operation.ADD, "drake, wyrm", "keys: [skarn, drake, wyrm]"),
         ("keys", Operation.REMOVE, "skarn", "keys: []"),
+        ("keys", Operation.ADD, 'old, "1,000", "a cliff, high", old', 'keys: [skarn, old, "1,000", "a cliff, high"]'),
+        ("keys", Operation.EMPTY, "", "keys: []"),
     ):
         write(dialog, name, operation, value)
         planned: list[Planned] = []
