@@ -143,7 +143,7 @@ def compare_captures(
     """
     project = given.project()
     store = Captures(default_folder())
-    kept = [store.read(each.id) for each in store.list()]
+    kept = store.list(whole=True)
     say_all((*project.problems, *store.problems))
     if keep_answers:
         answers = captured_answers(kept, given.chat, kind_of(by.named(project)))
@@ -209,7 +209,7 @@ def delete_captures(
     if not (names or everything):
         raise InputError("ID", "say which captures: ids of “captures list”, or --all.")
     store = Captures(default_folder())
-    wanted = [each.id for each in store.list()] if everything else [store.read(each).id for each in names or ()]
+    wanted = store.ids() if everything else [store.path(each).stem for each in names or ()]
     if wanted:
         ask_first(f"Delete {plural(len(wanted), '# capture|# captures')} for good?", yes=yes)
     say(f"{store.delete(wanted)} deleted.")

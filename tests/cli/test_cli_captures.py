@@ -121,6 +121,23 @@ def test_a_capture_that_cannot_be_read_as_a_prompt_is_still_shown(lorestudio: Ru
     assert lorestudio("captures", "show", "5").exit_code == 2
 
 
+def test_damaged_captures_keep_nothing_from_being_compared_and_can_be_deleted(
+    lorestudio: Run, vault: Path, chat: Path, store: Captures
+) -> None:
+    store.add(capture("4000000000000-aaaaaa", "Later.", "Name a colour."))
+    store.add(capture("4000000000001-bbbbbb", "Later.", "Name a colour."))
+    torn = store.folder / "4000000000001-bbbbbb.capture"
+    torn.write_bytes(torn.read_bytes()[:-9])  # the head is whole, the bodies are not
+    (store.folder / "4000000000002-cccccc.capture").write_text("{", "ascii")
+    compared = lorestudio("captures", "compare", vault, "--chat", chat, "--json")
+    assert [each["capture"] for each in json.loads(compared.stdout)] == ["4000000000000-aaaaaa"]
+    assert compared.stderr.count("this capture cannot be read") == 2
+    assert lorestudio("captures", "delete", "4000000000001", "--yes").exit_code == 0
+    assert not torn.exists()
+    assert "2 deleted" in lorestudio("captures", "delete", "--all", "--yes").stderr
+    assert store.ids() == ()
+
+
 def test_what_stands_on_one_side_alone_is_told(lorestudio: Run, vault: Path, chat: Path, store: Captures) -> None:
     said = ("A lamp, a bell and the tide.", "Yes.", "The tide?")
     first = capture("4000000000000-aaaaaa", "Later.", "<Old Bell>\nOld Bell.\n</Old Bell>", *said)

@@ -149,23 +149,32 @@ class Captures:
         self._lock = threading.Lock()
         self._held: int | None = None  # bytes on the disk as far as this instance knows
 
-    def list(self) -> tuple[Capture, ...]:
-        """All of them without their bodies, the newest first."""
-        found = (self._read(path, whole=False) for path in self._paths())
-        return tuple(sorted((each for each in found if each is not None), key=lambda one: one.id, reverse=True))
+    def list(self, *, whole: bool = False) -> tuple[Capture, ...]:
+        """All that can be read, the newest first; their bodies only with `whole`."""
+        found = (self._read(path, whole=whole) for path in sorted(self._paths(), reverse=True))
+        return tuple(each for each in found if each is not None)
+
+    def ids(self) -> tuple[str, ...]:
+        """The ids of all, also of those that cannot be read."""
+        return tuple(path.stem for path in self._paths())
 
     def read(self, name: str) -> Capture:
         """The capture of that id, or the only one whose id begins so. Raises InputError."""
+        path = self.path(name)
+        found = self._read(path, whole=True)
+        if found is None:
+            raise InputError(path, "the capture cannot be read. It can be deleted.")
+        return found
+
+    def path(self, name: str) -> Path:
+        """The file of that id, or the only one whose id begins so. Raises InputError."""
         paths = [path for path in self._paths() if path.stem == name] or [
             path for path in self._paths() if name and path.stem.startswith(name)
         ]
         if len(paths) != 1:
             what = f"{len(paths)} captures begin with" if paths else "there is no capture"
             raise InputError("ID", f"{what} “{name}”. “lorestudio captures list” shows them.")
-        found = self._read(paths[0], whole=True)
-        if found is None:
-            raise InputError(paths[0], "the capture cannot be read. It can be deleted.")
-        return found
+        return paths[0]
 
     def add(self, capture: Capture) -> None:
         """Keep it, and delete what is too old or too much. Raises OSError."""

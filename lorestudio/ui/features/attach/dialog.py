@@ -50,18 +50,23 @@ from lorestudio.ui.widgets.record_table import RecordTable, RecordView
 
 
 class KeptCaptures(Struct, frozen=True):
-    """What is on the disk: settings and token, the captures without their bodies, their bytes, and what is wrong."""
+    """What is on the disk: settings and token, the captures without their bodies, their bytes, and what is wrong.
+
+    `damaged` are the ids of those that cannot be read.
+    """
 
     attachment: Attachment
     captures: tuple[Capture, ...] = ()
     size: int = 0
     problems: tuple[str, ...] = ()
+    damaged: tuple[str, ...] = ()
 
 
 def _look(folder: Path) -> KeptCaptures:
     store = Captures(folder)
     captures = store.list()
-    return KeptCaptures(load_attachment(folder), captures, store.size(), tuple(store.problems))
+    damaged = set(store.ids()) - {each.id for each in captures}
+    return KeptCaptures(load_attachment(folder), captures, store.size(), tuple(store.problems), tuple(damaged))
 
 
 class LiveCapture(QObject):
@@ -186,14 +191,14 @@ class LiveCapture(QObject):
 
         def work(_job: Job) -> tuple[tuple[ComparedCapture, ...], str]:
             store = Captures(folder)
-            kept = [store.read(each.id) for each in store.list()]
+            kept = store.list(whole=True)
             kind = kind_of(choice.system)
             answers = captured_answers(kept, path, kind) if keep and path is not None else ()
             simulator = Simulator(
                 project, system_of(project.scene(*answers), kind, choice.settings).with_made_vectors()
             )
             found = asyncio.run(beside_replies(simulator, kept, whole=keep))
-            return found, answered_words(simulator.traces.values()) if keep else ""
+            return found, " ".join((*[answered_words(simulator.traces.values())] * keep, *store.problems))
 
         text = tr("Comparing captures with the chat")
         self._jobs.start(text, work, done=lambda made: done(*made), failed=self.failed.emit, owner=self)
@@ -240,7 +245,9 @@ class LiveCaptureDialog(Dialog):
         super().__init__(parent, tr("Live capture"), (760, 520))
         self._session, self._found = session, dict[str, ComparedCapture]()
         self._theme, self._live, self._shown_steps = theme, live, tuple[str, ...]()
+        self._problems = tuple[str, ...]()
         self.bar = MessageBar(theme, self)
+        self.bar.pressed.connect(lambda _button: self._ask_delete(live.kept.damaged))
         self.tabs = named(QTabWidget(self), tr("Listening and captures"))
         self.tabs.addTab(self._listen_page(), tr("Listen"))
         self.tabs.addTab(self._captures_page(), tr("Captures"))
@@ -366,8 +373,10 @@ class LiveCaptureDialog(Dialog):
         self.tabs.setTabText(1, tr("Captures · {amount}", amount=number(amount)) if amount else tr("Captures"))
         held = count(amount, "capture", "captures")
         self.total.setText(tr("{held}, {size} MiB.", held=held, size=f"{live.kept.size / 2**20:.1f}"))
-        if live.kept.problems:
-            self.bar.say("\n".join(live.kept.problems), "warning")
+        if live.kept.problems != self._problems:
+            self._problems = live.kept.problems
+            self.bar.say("\n".join(self._problems), "warning", (("delete", tr("Delete what cannot be read")),))
+            self.bar.setVisible(bool(self._problems))
         self._settle()
 
     def _show_steps(self, wanted: tuple[str, ...]) -> None:
@@ -437,7 +446,7 @@ class LiveCaptureDialog(Dialog):
             replies=number(len(turns)),
             same=number(same),
         )
-        text = " ".join(filter(None, (text, tr(answered))))
+        text = " ".join(filter(None, (text, answered)))
         self.bar.say(text, "good" if turns and same == len(turns) else "neutral")
 
     def _reply_of(self, capture: Capture) -> Generation | None:
@@ -453,11 +462,11 @@ class LiveCaptureDialog(Dialog):
         text = tr("Every letter and digit of their texts is masked. What was asked and how long stays.")
         self._ask(tr("Redact"), text, self._live.redact)
 
-    def _ask_delete(self) -> None:
-        self._ask(tr("Delete"), tr("They cannot be brought back."), self._live.delete)
+    def _ask_delete(self, ids: Sequence[str] = ()) -> None:
+        self._ask(tr("Delete"), tr("They cannot be brought back."), self._live.delete, ids)
 
-    def _ask(self, what: str, more: str, do: Callable[[list[str]], None]) -> None:
-        ids = [each.id for each in self._chosen()]
+    def _ask(self, what: str, more: str, do: Callable[[Sequence[str]], None], ids: Sequence[str] = ()) -> None:
+        ids = ids or [each.id for each in self._chosen()]
         title = tr("{what} {captures}?", what=what, captures=count(len(ids), "capture", "captures"))
         dialogs.confirm(self, what, title, what, partial(do, ids), more)
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import httpx
 import pytest
-from PySide6.QtWidgets import QApplication, QMessageBox
+from PySide6.QtWidgets import QApplication, QMessageBox, QPushButton
 
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.records import replace
@@ -139,6 +139,27 @@ def test_captures_are_shown_redacted_and_deleted(
         store.add(old)  # whoever keeps them for 14 days
         ask(window, address, qtbot)
         qtbot.waitUntil(lambda: old.id not in [each.id for each in store.list()])  # another thread sweeps
+
+
+def test_what_cannot_be_read_is_told_and_deleted_on_request(
+    window: MainWindow, dialog: LiveCaptureDialog, tmp_path: Path
+) -> None:
+    folder = Captures(tmp_path / "data" / "attach").folder
+    folder.mkdir(parents=True)
+    torn = folder / "1700000000099-aaaaff.capture"
+    torn.write_text("{", "ascii")
+    window.features.attach.live.read()
+    settle(window)
+    assert "cannot be read" in dialog.bar.label.text()
+    next(each for each in dialog.bar.findChildren(QPushButton) if each.text() == "Delete what cannot be read").click()
+    (box,) = (each for each in QApplication.topLevelWidgets() if isinstance(each, QMessageBox))
+    assert "1 capture?" in box.text()
+    assert torn.exists()
+    next(each for each in box.buttons() if each.text() == "Delete").click()
+    drain()
+    settle(window)
+    assert not torn.exists()
+    assert not dialog.bar.isVisible()
 
 
 @pytest.mark.always
