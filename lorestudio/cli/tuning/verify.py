@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from itertools import groupby
 from typing import Annotated
 
 import typer
@@ -59,14 +60,20 @@ def verify(
 def _print(found: Verified) -> None:
     console = Screen()
     shown = table(fixed("reply"), fixed("verdict"), *map(fold, ("what differs", "because")))
-    console.print(filled(shown, ((_name(each), each.verdict, _differences(each), " ".join(each.because))
-                                 for each in found.replies)))  # fmt: skip
+    alike = groupby(found.replies, lambda each: (each.verdict, _differences(each), " ".join(each.because)))
+    console.print(filled(shown, ((_names(list(replies)), *told) for told, replies in alike)))
     if found.causes:
         causes = table(fold("what may explain it"), fixed("replies"), fixed("breaks"))
         console.print(filled(causes, ((each.title, _explained(each), _broken(each)) for each in found.causes[:_SHOWN])))
     for remark in found.remarks:
         console.print(remark, markup=False)
     console.print(found.sentence, markup=False)
+
+
+def _names(replies: Sequence[ComparedReply]) -> str:
+    """The replies of a row, which follow one another."""
+    first, last = _name(replies[0]), _name(replies[-1])
+    return first if len(replies) == 1 else f"{first} to {last} ({len(replies):,})"
 
 
 def _name(reply: ComparedReply) -> str:

@@ -37,6 +37,15 @@ def test_a_chat_that_agrees(lorestudio: Run, vault: Path, recorded: Path) -> Non
     assert [each["recorded"][0]["title"] for each in found["replies"]] == ["Lamp", "Lamp"]
 
 
+def test_replies_in_a_row_of_which_the_same_is_said_are_one_row(lorestudio: Run, vault: Path, recorded: Path) -> None:
+    bare = json.dumps({"name": "Ann", "is_user": False, "mes": "Well."})
+    recorded.write_text("\n".join([recorded.read_text("utf-8"), bare, bare, bare]), encoding="utf-8")
+    shown = lorestudio("verify", vault, "--chat", recorded).stdout
+    rows = [line.split() for line in shown.splitlines() if "#" in line]
+    assert [row[:5] for row in rows[-1:]] == [["#4", "to", "#6", "(3)", "no"]]
+    assert len(rows) < 4
+
+
 def test_a_note_that_is_gone_is_named_and_fails(lorestudio: Run, vault: Path, recorded: Path) -> None:
     (vault / "Lamp.md").unlink()
     result = lorestudio("verify", vault, "--chat", recorded, "--fail-under", 90)
