@@ -119,7 +119,7 @@ def open_file_dialog(dialog: QFileDialog, chosen: Callable[[Path], object]) -> Q
 def ask_obsidian(parent: QWidget, answered: Callable[[str, str], None]) -> QDialog:
     """Ask where Obsidian's REST plugin listens, and for its key; an empty key stands for the one known already."""
     address = named(QLineEdit("http://127.0.0.1:27123"), tr("Address of the plugin"))
-    key = QLineEdit(echoMode=QLineEdit.EchoMode.Password, placeholderText=tr("empty: the key that is known already"))
+    key = QLineEdit(echoMode=QLineEdit.EchoMode.Password, placeholderText=tr("empty: the known key"))
     named(key, tr("Key of the plugin")).setMinimumWidth(260)
     dialog, form = Dialog(parent, tr("Open Obsidian vault")), QFormLayout()
     column(form, dialog.answers(tr("Open")), of=dialog)

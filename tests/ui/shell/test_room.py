@@ -28,7 +28,9 @@ from tests.ui.conftest import drain, settle
 from tests.ui.shell.conftest import dialogs
 
 pytestmark = [pytest.mark.long, pytest.mark.dressed]
-SIZES = pytest.mark.parametrize("size", [(1280, 800), (1024, 640)])
+SIZES = pytest.mark.parametrize(
+    ("size", "letters"), [((1280, 800), 1), ((1024, 640), 1), ((1024, 640), 1.5)], indirect=["letters"], ids=str
+)
 
 
 def pages(root: QWidget) -> Iterator[None]:
@@ -122,7 +124,8 @@ def test_no_pane_covers_another_or_leaves_the_window(letters: float, studio: Mai
 
 
 @SIZES
-def test_no_words_of_a_pane_are_cut_off(studio: MainWindow, size: tuple[int, int]) -> None:
+def test_no_words_of_a_pane_are_cut_off(letters: float, studio: MainWindow, size: tuple[int, int]) -> None:
+    del letters
     studio.resize(*size)
     layout = studio.context.layout
     for workspace in WORKSPACES:
@@ -134,7 +137,9 @@ def test_no_words_of_a_pane_are_cut_off(studio: MainWindow, size: tuple[int, int
                 assert (cut_off(dock), misplaced(dock)) == (set(), set()), (workspace.name, name)
 
 
-def test_no_words_of_a_dialog_are_cut_off(studio: MainWindow) -> None:
+@pytest.mark.parametrize("letters", [1, 1.5], indirect=True)
+def test_no_words_of_a_dialog_are_cut_off(letters: float, studio: MainWindow) -> None:
+    del letters
     studio.resize(1024, 640)
     seen = 0
     for each, dialog in dialogs(studio):

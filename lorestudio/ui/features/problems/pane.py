@@ -263,7 +263,7 @@ class ProblemFilter(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        name, placeholder = tr("Filter the problems"), tr("Words, code or file")
+        name, placeholder = tr("Filter the problems"), tr("Words, code, file")
         self.words = SearchField(self, name, placeholder, lambda _text: self.changed.emit())
         choices = {
             Severity.INFO: tr("All"), Severity.WARNING: tr("Warnings and errors"), Severity.ERROR: tr("Errors"),

@@ -402,7 +402,7 @@ def choosers(dialog) -> list[QPushButton]:
 def test_the_fields_of_an_import_are_followed(window, book, tmp_path, qtbot) -> None:
     dialog = shown(window, "book.import", ImportBooksDialog)
     assert (dialog.vault.isVisible(), dialog.bar.isVisible(), dialog.ok.isEnabled()) == (False, False, False)
-    kinds = "World Info, cards, NovelAI, Risu, KoboldAI, AI Dungeon, Markdown, …"
+    kinds = "World Info, cards, NovelAI, Markdown, …"
     all_kinds = "World Info, cards (PNG, JSON, CharX), NovelAI, Risu, Agnaistic, KoboldAI, AI Dungeon, CSV, Markdown"
     assert (dialog.files.placeholderText(), dialog.files.toolTip()) == (kinds, all_kinds)
     assert dialog.folder.placeholderText() == "the vault itself"
