@@ -266,10 +266,12 @@ class Reading(QObject):
     """Makes the project of what stands in files, one reading at a time, and hands it to the session.
 
     With `cache_file`, the cache of parsed vaults, changes on disk are followed. `unsaved` gives the files that have an
-    unsaved text, whose notes stay until a person decides. `as_read` says that the vaults are on disk as they are shown.
+    unsaved text, whose notes stay until a person decides. `as_read` says that the vaults are on disk as they are shown, `beside_changed`
+    that something beside the notes may be another there, such as a picture.
     """
 
     as_read = Signal()
+    beside_changed = Signal()
 
     def __init__(
         self,
@@ -545,7 +547,11 @@ class Reading(QObject):
         What rests on it is a run, or an unsaved text of a note that is gone.
         """
         session, project = self._session, self._session.project
-        if project is None or not news.confirmed or not news.changed:
+        if project is None or not news.confirmed:
+            return
+        if not news.changed:
+            if news.reason is RefreshReason.CHANGED_ON_DISK:
+                self.beside_changed.emit()
             return
         if news.index.digest == project.index.digest:
             if self._told and self._runs.stale == self._told:

@@ -203,6 +203,7 @@ class LinksPane(Pane):
         self._selection.entry_changed.connect(self._wait)
         self._session.project_changed.connect(self._wait)
         self._session.choice_changed.connect(self._wait)
+        self._session.reading.beside_changed.connect(self._wait)
         self._work.changed.connect(self._settle)
         self._say_nothing()
 

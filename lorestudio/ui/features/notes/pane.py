@@ -172,6 +172,7 @@ class EntryPane(Pane):
         self._aliases: Mapping[str, tuple[str, ...]] = {}
         self._names, self._names_of = TitleBook(), tuple[str, ...]()
         self._names_in: VaultIndex | None = None
+        self._aliases_in: VaultIndex | None = None
         self.store = NoteStore(drafts, jobs, self)
         self.store.home = self._home
         self.safety = Safety(theme, jobs, self.store, self)
@@ -276,6 +277,7 @@ class EntryPane(Pane):
         session, store = self._session, self.store
         session.project_changed.connect(self._new_project)
         session.state_changed.connect(self._check_timer.start)
+        session.reading.beside_changed.connect(self._look_beside)
         session.traces_changed.connect(lambda _generations: self._show_run())
         session.preview_changed.connect(self._show_run)
         self._selection.generation_changed.connect(self._show_run)
@@ -312,6 +314,12 @@ class EntryPane(Pane):
         self._names = names
         self.editor.set_context(FieldContext(project.settings, self._rules, names))
 
+    def _look_beside(self) -> None:
+        """Gather the names anew where pictures may have come; what notes are called is known by then."""
+        project, self._names_in = self._session.project, None
+        if project is not None and self.path is not None:
+            self._read_names(project)
+
     def _read_names(self, project: Project) -> None:
         """Have the names of the project's notes gathered: with the aliases known so far at once, then with all.
 
@@ -320,11 +328,12 @@ class EntryPane(Pane):
         if self._names_in is project.index:
             return
         self._names_in, known = project.index, self._aliases
+        read = self._aliases_in is project.index
 
         def work(report: Callable[[object], None]) -> tuple[Mapping[str, tuple[str, ...]], TitleBook]:
             report(TitleBook(project.index, known))
             files = {vault: attachments(folder) for vault, folder in project.folders.items() if folder is not None}
-            found = read_aliases(project)
+            found = known if read else read_aliases(project)
             return found, TitleBook(project.index, found, files)
 
         def take(names: TitleBook) -> None:
@@ -334,7 +343,7 @@ class EntryPane(Pane):
 
         def done(found: tuple[Mapping[str, tuple[str, ...]], TitleBook]) -> None:
             if project.places == self._names_of:
-                self._aliases = found[0]
+                self._aliases, self._aliases_in = found[0], project.index
             take(found[1])
 
         self._jobs.start(tr("Reading aliases"), work, done=done, reported=take)

@@ -18,6 +18,7 @@ from lorestudio.domain.records import replace
 from lorestudio.domain.state import ChatControls, EntryRule
 from lorestudio.studio.notes.changes.snapshots import Snapshots
 from lorestudio.studio.notes.recovery import Recovery
+from lorestudio.studio.project.library import LibraryNews, RefreshReason
 from lorestudio.studio.project.project import Project, open_project
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.tryout.preview import EditedNote, EntryOutcome, NoteText, Preview
@@ -128,8 +129,9 @@ def test_files_and_addresses_are_opened_by_the_desktop_and_no_note_is_offered(
     picture = pane.path.parent / "maps" / "map.png"
     picture.parent.mkdir()
     picture.write_bytes(b"")
-    pane._names_in = None  # the picture alone is no change of the notes
-    pane._read_names(window.session.project)
+    index = window.session.project.index
+    news = LibraryNews(index, RefreshReason.CHANGED_ON_DISK, confirmed=True, changed=False)
+    window.session.reading._vaults_changed(news)  # the picture alone is no change of the notes
     settle(window)
     body, there = pane.editor.body, picture.as_uri()
     for words, url in (
