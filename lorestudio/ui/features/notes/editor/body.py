@@ -26,6 +26,7 @@ from PySide6.QtGui import (
     QKeySequence,
     QMouseEvent,
     QResizeEvent,
+    QTextBlock,
     QTextCursor,
     QTextDocument,
 )
@@ -102,6 +103,9 @@ _KEEP: Final = QTextCursor.MoveMode.KeepAnchor
 _COMMENT: Final = "%%"
 _ITEM: Final = re.compile(r"(\s*(?:[-*+]|(\d{1,9})[.)]) +(?:\[.\] +)?|\s*(?:> ?)+)(.*)")
 """A line of a list or a quotation: what begins it with its number, and what stands there."""
+_BULLET: Final = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)]) ")
+_STEP: Final = re.compile(rf"^(\t| {{2,4}}){_BULLET.pattern}", re.MULTILINE)
+"""The first item below another one, and by what it is moved in."""
 
 
 class BodyEdit(QPlainTextEdit):
@@ -394,6 +398,33 @@ class BodyEdit(QPlainTextEdit):
             cursor.removeSelectedText()
         self.setTextCursor(cursor)
         self.ensureCursorVisible()
+        return True
+
+    def focusNextPrevChild(self, next: bool) -> bool:  # noqa: A002  # Qt's name and place
+        """Qt: Tab and Shift+Tab leave the text, but in a list they move its lines."""
+        return self._moves_in(back=not next) or super().focusNextPrevChild(next)
+
+    def _moves_in(self, *, back: bool) -> bool:
+        """Move the chosen lines of a list a step in, or `back`; False where others are among them, or none can go."""
+        cursor, lines = self.textCursor(), list[QTextBlock]()
+        block = self.document().findBlock(cursor.selectionStart())
+        while block.isValid() and (not lines or block.position() < cursor.selectionEnd()):
+            lines.append(block)
+            block = block.next()
+        if self.isReadOnly() or not all(_BULLET.match(line.text()) for line in lines):
+            return False
+        found = _STEP.search(self.toPlainText(), self.first_place)
+        step = found[1] if found is not None else "\t"
+        outer = re.compile(rf"\t| {{1,{len(step)}}}")
+        gone = [length(found[0]) if back and (found := outer.match(line.text())) else 0 for line in lines]
+        if back and not any(gone):
+            return False
+        cursor.beginEditBlock()
+        for line, least in zip(lines, gone, strict=True):
+            cursor.setPosition(line.position())
+            cursor.setPosition(line.position() + least, _KEEP)
+            cursor.insertText("" if back else step)
+        cursor.endEditBlock()
         return True
 
     def _deletes_into_front(self, event: QKeyEvent) -> bool:

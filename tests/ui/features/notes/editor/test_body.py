@@ -310,6 +310,42 @@ def test_enter_goes_on_with_a_list_and_ends_it(make_editor, qtbot, line: str, af
     assert editor.buffer.text == PLAIN.replace("A dragon.", after)
 
 
+@pytest.mark.parametrize(
+    ("lines", "chosen", "moved"),
+    [
+        ("- one\n- two", "two", "- one\n\t- two"),
+        ("- one\n  - in\n1. two\n2) three", "two\n2)", "- one\n  - in\n  1. two\n  2) three"),
+        ("- [ ] one\n    * in", "one\n    * in", "    - [ ] one\n        * in"),
+    ],
+)
+def test_tab_moves_items_of_a_list_in_and_shift_with_it_out(
+    make_editor, qtbot, lines: str, chosen: str, moved: str
+) -> None:
+    text, after = (PLAIN.replace("A dragon.", each) for each in (lines, moved))
+    editor = make_editor(text)
+    cursor = editor.body.textCursor()
+    cursor.setPosition(text.index(chosen))
+    cursor.setPosition(text.index(chosen) + len(chosen), QTextCursor.MoveMode.KeepAnchor)
+    editor.body.setTextCursor(cursor)
+    editor.body.setFocus()
+    qtbot.keyClick(editor.body, Qt.Key.Key_Tab)
+    assert editor.buffer.text == after
+    qtbot.keyClick(editor.body, Qt.Key.Key_Backtab, Qt.KeyboardModifier.ShiftModifier)
+    assert editor.buffer.text == text
+    qtbot.keyClick(editor.body, Qt.Key.Key_Tab)
+    editor.body.undo()
+    assert (editor.buffer.text, editor.body.hasFocus()) == (text, True)
+
+
+@pytest.mark.parametrize("line", ["> - one", "-one", "word - two"])
+def test_tab_leaves_other_lines(make_editor, line: str) -> None:
+    text = PLAIN.replace("A dragon.", line)
+    editor = make_editor(text)
+    place(editor, line)
+    QTest.keyClick(editor.body, Qt.Key.Key_Tab)
+    assert (editor.body.hasFocus(), editor.buffer.text) == (False, text)
+
+
 def test_enter_before_or_in_the_middle_of_an_item_splits_it_as_any_line(make_editor, qtbot) -> None:
     editor = make_editor(PLAIN.replace("A dragon.", "- A dragon."))
     cursor = editor.body.document().find("dragon")
