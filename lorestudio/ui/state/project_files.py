@@ -266,8 +266,8 @@ class Reading(QObject):
     """Makes the project of what stands in files, one reading at a time, and hands it to the session.
 
     With `cache_file`, the cache of parsed vaults, changes on disk are followed. `unsaved` gives the files that have an
-    unsaved text, whose notes stay until a person decides. `as_read` says that the vaults are on disk as they are shown, `beside_changed`
-    that something beside the notes may be another there, such as a picture.
+    unsaved text, whose notes stay until a person decides. `as_read` says that the vaults are on disk as they are shown,
+    `beside_changed` that something beside the notes may be another there, such as a picture.
     """
 
     as_read = Signal()
