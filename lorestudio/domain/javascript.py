@@ -34,7 +34,7 @@ DOT: Final = "[^\n\r\u2028\u2029]"
 LINE_START: Final = "(?:(?<=[\n\r\u2028\u2029])|\\A)"
 LINE_END: Final = "(?=[\n\r\u2028\u2029]|\\Z)"
 
-_DECIMAL = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
+_DECIMAL = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
 _PREFIXED = {"0x": 16, "0o": 8, "0b": 2}
 _SAFE_INTEGER = 2**53
 _INDEX = re.compile(r"0|[1-9]\d{0,9}", re.ASCII)

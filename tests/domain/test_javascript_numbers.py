@@ -10,9 +10,10 @@ from lorestudio.domain.json_text import mapping_in, number_in, object_in, parse_
 
 @pytest.mark.parametrize(
     ("text", "value"),
-    [("0x1F", 31), ("0b101", 5), ("0o17", 15), ("0xg", math.nan), ("0x", math.nan), ("0x" + "f" * 5000, math.inf)],
-)
-def test_numbers_of_other_bases(text: str, value: float) -> None:
+    [("0x1F", 31), ("0b101", 5), ("0o17", 15), ("0xg", math.nan), ("0x", math.nan), ("0x" + "f" * 5000, math.inf),
+     ("1.", 1), (".5e1", 5), (".", math.nan), pytest.param("1" * 1_000_000 + "x", math.nan, id="long")],
+)  # fmt: skip
+def test_a_text_is_the_number_that_javascript_reads(text: str, value: float) -> None:
     assert to_number(text) == pytest.approx(value, nan_ok=True)
 
 
