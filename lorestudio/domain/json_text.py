@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NoReturn
 
@@ -17,7 +18,7 @@ def _no_constant(name: str) -> NoReturn:
 
 def _whole(digits: str) -> int | float:
     # Python refuses to make an integer of thousands of digits; to JavaScript it is a number like others.
-    return int(digits) if len(digits) < 400 else float(digits)
+    return int(digits) if len(digits) <= sys.float_info.max_10_exp else float(digits)
 
 
 def _plain(value: object) -> dict[str, Json]:

@@ -145,6 +145,16 @@ def test_a_reply_with_something_else_in_place_of_a_vector_is_refused(second):
     assert error.value.kind is ErrorKind.INVALID_ANSWER
 
 
+def test_a_number_that_no_vector_holds_is_refused():
+    async def endless(call):
+        await call.head()
+        await call.send(f'{{"data": [{{"embedding": [{"9" * 350}]}}]}}')
+
+    with pytest.raises(LlmError) as error:
+        ask(endless, ["a"])
+    assert error.value.kind is ErrorKind.INVALID_ANSWER
+
+
 def test_vectors_are_known_by_the_host_and_the_model():
     embedder = HttpEmbedder(Profile("Local", url="http://localhost:9/v1", model="small-embed"))
     assert embedder.model_id == "localhost:9/small-embed"
