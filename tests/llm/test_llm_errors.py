@@ -109,6 +109,10 @@ def test_timeout_message(timeout_ms: int, text: str) -> None:
     assert timed_out(timeout_ms).message == f"Request timed out ({text})"
 
 
+def test_of_megabytes_the_beginning_is_looked_at() -> None:
+    assert failed("." * 200_000 + " invalid api key").kind is ErrorKind.UNKNOWN
+
+
 def test_quotes_are_cut_and_messages_kept() -> None:
     error = LlmError(ErrorKind.UNKNOWN, "x" * 1000)
     assert "x" * SHOWN_LENGTH + "…" in error.text

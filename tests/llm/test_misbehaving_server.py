@@ -19,6 +19,7 @@ from lorestudio.llm.messages import ChatReply
 from lorestudio.llm.profiles import Api
 from tests.llm.server import KEY, REQUEST, Behaviour, Call, Server, chunk, completion, events, reply
 
+PLAIN_KEY = "zebra-crossing-quagga"
 HTML = "<!DOCTYPE html><html><head><title>Sign  in &amp; go</title></head><body>Hello</body></html>"
 
 
@@ -284,6 +285,36 @@ def test_web_page_is_named() -> None:
 def test_an_empty_list_of_answers_is_named() -> None:
     """It became the reply's text, and AI selection read its brackets as "nothing chosen"."""
     assert 'holds no answer: its "choices" is empty' in str(failure_of(reply({"choices": []})))
+
+
+@pytest.mark.parametrize(
+    "body", ["<title" * 400_000, '"' + "\\" * 2_000_000], ids=["titles without an end", "escapes without an end"]
+)
+def test_a_page_made_to_be_searched_for_ever_is_not(body: str) -> None:
+    """Each title that begins, and each backslash before what may be a letter of the key, was followed to the end."""
+    assert failure_of(reply(body, content_type="text/html")).kind is ErrorKind.INVALID_ANSWER
+
+
+@pytest.mark.parametrize(
+    "behaviour",
+    [
+        reply("", f"403 {PLAIN_KEY}"),
+        reply("", "302 Found", Location=f"https://elsewhere.example/{PLAIN_KEY}"),
+        reply("", Content_Encoding=PLAIN_KEY),
+    ],
+    ids=["reason", "redirect", "packing"],
+)
+def test_a_key_that_looks_like_none_is_hidden_in_what_stands_before_a_reply(
+    behaviour: Behaviour, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tests.llm.server.KEY", PLAIN_KEY)
+    failure = failure_of(behaviour)
+    assert PLAIN_KEY not in f"{failure}{failure!r}"
+    assert "•••" in failure.message
+
+
+def test_a_redirect_that_leads_nowhere_is_no_redirect() -> None:
+    assert "moved" not in failure_of(reply("", "304 Not Modified")).message
 
 
 def test_redirect_names_the_target() -> None:

@@ -86,7 +86,7 @@ _EVENT_STREAM: Final = "text/event-stream"
 _PACKED: Final = frozenset({"gzip", "x-gzip", "deflate"})
 """What is read of how servers pack replies, though they are asked not to."""
 
-_TITLE = re.compile(r"<title[^>]*>(.{0,200}?)</title>", re.IGNORECASE | re.DOTALL)
+_TITLE = re.compile(r"<title[^<>]*>([^<]{0,200})</title>", re.IGNORECASE)
 
 _log = logging.getLogger(__name__)
 
@@ -100,9 +100,9 @@ class _Exchange(Struct, frozen=True):
     timeout_ms: int
     secret: Secret | None
 
-    @property
-    def secrets(self) -> tuple[str, ...]:
-        return (self.secret.reveal(),) if self.secret else ()
+    def hidden(self, text: str) -> str:
+        """What the server sent, without the key should it repeat it."""
+        return hide_known(text, (self.secret.reveal(),) if self.secret else ())
 
 
 class HttpChatClient:
@@ -205,13 +205,13 @@ class HttpChatClient:
                 text = await self.read(response, exchange)
             learnt = self.dialect.learn(text, habits) if response.status_code in _LEARNT_FROM else None
             if learnt is None:
-                raise self._refused(response, text)
+                raise self._refused(response, text, exchange)
             habits = self._habits = learnt
 
     async def read(self, response: httpx.Response, exchange: _Exchange) -> str:
         """The whole body as text, without the key should the server repeat it."""
         body = b"".join([chunk async for chunk in response.aiter_bytes()])
-        return hide_known(body.decode("utf-8-sig", "replace"), exchange.secrets)
+        return exchange.hidden(body.decode("utf-8-sig", "replace"))
 
     def whole_reply(self, text: str, response: httpx.Response, exchange: _Exchange, habits: Habits) -> ChatReply:
         """The reply in a body that came in one piece. Raises LlmError when it is none."""
@@ -241,7 +241,7 @@ class HttpChatClient:
 
     def reply(self, answer: ReadAnswer, exchange: _Exchange, habits: Habits, raw: str) -> ChatReply:
         """The reply with its notes."""
-        text = hide_known(answer.text, exchange.secrets)
+        text = exchange.hidden(answer.text)
         reply = ChatReply(
             text,
             answer.usage,
@@ -306,17 +306,18 @@ class HttpChatClient:
         async with http.stream("POST", address, content=content, headers=headers) as response:
             packed = response.headers.pop("content-encoding", "identity").strip().lower()
             if packed not in {*_PACKED, "identity"}:
-                raise self.invalid(f"the reply is packed as “{cut(packed, 60)}”, which is not read here")
+                packed = cut(exchange.hidden(packed), 60)
+                raise self.invalid(f"the reply is packed as “{packed}”, which is not read here")
             if isinstance(response.stream, httpx.AsyncByteStream):
                 response.stream = _Capped(response.stream, self.max_bytes, unpacked=packed in _PACKED)
             yield response
 
-    def _refused(self, response: httpx.Response, text: str) -> LlmError:
+    def _refused(self, response: httpx.Response, text: str, exchange: _Exchange) -> LlmError:
         """The error for a status that is no success."""
         status = response.status_code
-        title = f"HTTP {status} {response.reason_phrase}".strip()
-        if response.is_redirect:
-            target = response.headers.get("location", "")
+        title = exchange.hidden(f"HTTP {status} {response.reason_phrase}".strip())
+        if response.has_redirect_location:
+            target = exchange.hidden(response.headers["location"])
             return LlmError(
                 ErrorKind.NOT_FOUND,
                 f"{title}: moved to {target}",
@@ -342,7 +343,7 @@ class HttpChatClient:
         return LlmError(ErrorKind.INVALID_ANSWER, message, who=self.who)
 
     def _network_failure(self, error: Exception, exchange: _Exchange) -> LlmError:
-        message = hide_known(str(error) or type(error).__name__, exchange.secrets)
+        message = exchange.hidden(str(error) or type(error).__name__)
         if isinstance(error, httpx.InvalidURL | httpx.UnsupportedProtocol | httpx.LocalProtocolError):
             return LlmError(ErrorKind.UNKNOWN, message, who=self.who, advice="Check the URL of the profile.")
         if isinstance(error, httpx.DecodingError):
@@ -438,14 +439,13 @@ class HttpReplyStream:
                     "replies.",
                 )
             answer = ReadAnswer(gathered.text, None, gathered.usage, gathered.finish)
-            reply = self._client.reply(
-                answer, self._exchange, self._habits, raw=hide_known("\n".join(self._raw), self._exchange.secrets)
-            )
+            raw = self._exchange.hidden("\n".join(self._raw))
+            reply = self._client.reply(answer, self._exchange, self._habits, raw=raw)
         self._reply = self._client.timed(reply, self._exchange, self._started)
 
     def _take(self, event: ServerSentEvent) -> str:
         """The text in one event."""
-        data = hide_known(event.data, self._exchange.secrets)
+        data = self._exchange.hidden(event.data)
         self._raw.append(data)
         if data.strip() in ("", "[DONE]"):
             self._gathered.complete = self._gathered.complete or bool(data.strip())
