@@ -23,10 +23,10 @@ from lorestudio.ui.shell.main_window import MainWindow
 from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, EDIT, TOOLTIP
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.state.expected import ExpectedMark
-from lorestudio.ui.widgets.paint import fate_mark
+from lorestudio.ui.widgets.paint import fate_mark, glyph
 from lorestudio.ui.widgets.record_table import RecordView
 from tests.ui.conftest import drain, settle
-from tests.ui.drawing import drawn, words_drawn
+from tests.ui.drawing import drawn, image_of, words_drawn
 from tests.ui.worlds import BELL, CROWN, DAWNKEEP, ENTRIES, LEFT_OUT, RULES, SKARN, make_project, make_trace
 
 INDEX = VaultIndex(ENTRIES, LEFT_OUT, vaults=("vault",))
@@ -422,6 +422,29 @@ def test_titles_get_another_line_where_the_pane_gets_narrower(window: MainWindow
         heights.append(tree.visualRect(pane.model.index_of_note(long)).height())
     wide, narrow, again = heights
     assert narrow > wide == again
+
+
+def test_signs_keep_their_colours_where_their_rows_are_chosen(theme: Theme, qtbot: QtBot, tree: VaultTree) -> None:
+    mark_all(tree)
+    table = VaultTable(
+        is_dirty=lambda note: note == ENTRIES[SKARN], held=lambda entry: BROKEN if entry == CROWN else None
+    )
+    table.set_index(INDEX)
+    view = QTreeView(headerHidden=True, selectionMode=QTreeView.SelectionMode.ExtendedSelection)
+    rows = RecordView(theme, table, "Notes", many=True)
+    view.setModel(tree)
+    view.setItemDelegate(TitleDelegate(theme, view))
+    view.expandAll()
+    both = [("constant", "accent", 11), (*BROKEN.glyph, 13), ("broken", "error", 14)]
+    in_tree = [*both, ("constant", "accent", 14), ("warning", "warning", 13)]
+    for shown, signs in ((view, in_tree), (rows, [*both, ("constant", "text_muted", 14)])):
+        qtbot.addWidget(shown)
+        shown.resize(1500, 600)
+        wanted = {image_of(glyph(icon, theme.color(tone).name(), size)) for icon, tone, size in signs}
+        for choose in (shown.clearSelection, shown.selectAll):
+            choose()
+            assert shown.selectionModel().hasSelection() is (choose == shown.selectAll)
+            assert wanted <= {each.image for each in drawn(shown)}
 
 
 def test_cells_of_the_table_are_drawn(theme: Theme, qtbot: QtBot) -> None:
