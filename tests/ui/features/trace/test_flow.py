@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from PySide6.QtCore import QPoint, QPointF, QRectF, Qt
-from PySide6.QtGui import QFontMetricsF, QImage
+from PySide6.QtGui import QFont, QFontMetricsF, QImage
 from PySide6.QtWidgets import QListView, QMenu
 from pytestqt.qtbot import QtBot
 
@@ -20,8 +20,9 @@ from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, DISPLAY
 from lorestudio.ui.shell.theme import Theme, scaled
 from lorestudio.ui.widgets import dialogs
 from lorestudio.ui.widgets.cells import CellDelegate
+from lorestudio.ui.widgets.paint import glyph
 from tests.ui.conftest import check, drain
-from tests.ui.drawing import Drawn, PaintWatch, at_the_right, drawn, drawn_by, words_drawn
+from tests.ui.drawing import Drawn, PaintWatch, at_the_right, drawn, drawn_by, image_of, words_drawn
 from tests.ui.worlds import BELL, CROWN, DAWNKEEP, RULES, SKARN, make_trace
 
 pytestmark = pytest.mark.usefixtures("qapp")
@@ -110,11 +111,19 @@ def test_a_step_is_drawn_with_its_bar_its_numbers_and_its_reason(theme: Theme, q
         ("Cut × 1", faint),
         ("it broke", red),
     } <= set(words)
+    bold = [each.words for each in shown if each.weight >= QFont.Weight.DemiBold]
+    assert sorted(bold) == ["3", "3", "3", "budget", "keywords", "placement"]
     fills = {theme.fill(name)[0].name() for name in ("purple", "green", "yellow")}
     assert fills <= {each.fill for each in shown}
     kept = next(each.box for each in shown if each.fill == theme.fill("purple")[0].name())
     removed = next(each.box for each in shown if each.fill.startswith("url(#fillpattern"))
     assert (removed.left(), removed.width()) == pytest.approx((kept.right(), kept.width() / 3), abs=2)
+    live, failed = (
+        image_of(glyph(icon, theme.color(tone).name(), 13)) for icon, tone in (("live", "accent"), ("error", "error"))
+    )
+    assert [each.image for each in shown if each.image] == [failed, live]
+    view.setCurrentIndex(model.index(2, 0))
+    assert live in {each.image for each in drawn(view)}  # also on a chosen row
 
 
 # ---- the picture ---------------------------------------------------------------------------------------------------
