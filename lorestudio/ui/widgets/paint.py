@@ -116,10 +116,7 @@ class Mark(Struct, frozen=True):
 
 
 _ADDED: Final = Mark("plus", "yellow", "candidate")
-_ADDED_BY_AI: Final = Mark("plus", "sky", "chosen by AI")
-_KEPT: Final = Mark("check", "", "kept")
 _PLACED: Final = Mark("check", "green", "injected")
-_CHANGED: Final = Mark("tilde", "", "changed")
 _TRIMMED: Final = Mark("scissors", "green", "trimmed")
 _PINNED: Final = Mark("star", "sky", "pinned")
 _GATED: Final = Mark("cross", "orange", "gated out")
@@ -129,14 +126,8 @@ _REFUSED: Final = Mark("slash", "", "refused")
 _ABSENT: Final = Mark("dot", "", "not a candidate")
 _WOULD_PASS: Final = Mark("", "grey", "would pass", hollow=True)
 _WOULD_TRIM: Final = Mark("scissors", "green", "would be trimmed", hollow=True)
-_WOULD_ASK: Final = Mark("question", "sky", "not offered to AI", hollow=True)
 BLANK: Final = Mark("", "", "not reached")
 _DROPPED: Final = Mark("cross", "grey", "not selected")
-_OTHER_CATEGORY: Final = Mark("cross", "grey", "other category")
-_UNSURE: Final = Mark("cross", "grey", "not sure enough")
-_FALLBACK: Final = Mark("plus", "vermilion", "taken instead")
-_LOST: Final = Mark("cross", "grey", "lost with the answer")
-_UNOFFERED: Final = Mark("dash", "", "not offered to AI")
 DECIDING: Final = Mark("live", "", "being decided")
 """The stage runs and has not decided yet."""
 BROKEN: Final = Mark("error", "", "failed")
@@ -147,19 +138,19 @@ _BY_REASON: Final = {
     "truncated": _TRIMMED,
     "pinned": _PINNED,
     "pin_upgraded": _PINNED,
-    "ai_pick": _ADDED_BY_AI,
-    "below_confidence": _UNSURE,
-    "prefilter_dropped": _OTHER_CATEGORY,
-    "fell_back": _FALLBACK,
-    "fallback_dropped": _LOST,
-    "not_offered": _UNOFFERED,
+    "ai_pick": Mark("plus", "sky", "chosen by AI"),
+    "below_confidence": Mark("cross", "grey", "not sure enough"),
+    "prefilter_dropped": Mark("cross", "grey", "other category"),
+    "fell_back": Mark("plus", "vermilion", "taken instead"),
+    "fallback_dropped": Mark("cross", "grey", "lost with the answer"),
+    "not_offered": Mark("dash", "", "not offered to AI"),
     "cooling_down": _COOLING,
     "reinjection_pause": _COOLING,
 }
 _BY_STATE: Final = {
     CellState.ADDED: _ADDED,
-    CellState.KEPT: _KEPT,
-    CellState.CHANGED: _CHANGED,
+    CellState.KEPT: Mark("check", "", "kept"),
+    CellState.CHANGED: Mark("tilde", "", "changed"),
     CellState.REMOVED: _GATED,
     CellState.REFUSED: _REFUSED,
     CellState.ABSENT: _ABSENT,
@@ -183,7 +174,7 @@ def cell_mark(cell: JourneyCell, phase: Phase) -> Mark:
 def would_mark(cell: WouldCell) -> Mark:
     """The mark of a stage that the entry did not reach: what it would have done."""
     if cell.state is WouldState.NOT_ASKED:
-        return _WOULD_ASK
+        return Mark("question", "sky", "not offered to AI", hollow=True)
     if cell.state is WouldState.STOP and cell.verdict is not None:
         known = _BY_REASON.get(cell.verdict.reason) or _REMOVED_IN.get(cell.phase, _GATED)
         return Mark(known.icon, known.fill or "grey", f"would be {known.word}", hollow=True)

@@ -89,16 +89,11 @@ class EmptyPage(QWidget):
     def __init__(self, theme: Theme, icon: str, parent: QWidget) -> None:
         super().__init__(parent)
         self._theme, self._icon_name = theme, icon
-        self.icon, self.title, self.text = QLabel(self), QLabel(self, wordWrap=True), QLabel(self, wordWrap=True)
-        self.title.setProperty("kind", "title")
-        self.text.setProperty("kind", "muted")
-        for part in (self.title, self.text):
-            part.setTextFormat(Qt.TextFormat.PlainText)
+        self.icon, self.title, self.text = QLabel(self), label(self, kind="title"), label(self, kind="muted")
         for part in (self.icon, self.title, self.text):
             part.setAlignment(Qt.AlignmentFlag.AlignHCenter)
         for part in (self.title, self.text):
             part.setMaximumWidth(TEXT_WIDTH)
-            part.setMinimumWidth(0)
         self.buttons = row(spacing=GAP, margins=(0, 4, 0, 0))
         lines = (row(1, (part, 100), 1) for part in (self.title, self.text))
         column(2, self.icon, *lines, self.buttons, 3, of=self, spacing=8, margins=(self.SIDE, 18, self.SIDE, 18))
