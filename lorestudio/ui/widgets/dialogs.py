@@ -24,7 +24,7 @@ from PySide6.QtWidgets import (
 from lorestudio.domain.resources import VERSION
 from lorestudio.ui.shell.qt import pressed_by_enter, stops
 from lorestudio.ui.shell.words import count, tr
-from lorestudio.ui.widgets.layouts import column, label, named, resize_for_letters, text_view
+from lorestudio.ui.widgets.layouts import button, column, label, named, resize_for_letters, text_view
 
 
 class Dialog(QDialog):
@@ -86,6 +86,16 @@ def choose_file(parent: QWidget, title: str, start: str, filters: str, chosen: C
     """Ask for a file that exists."""
     existing = QFileDialog.FileMode.ExistingFile
     return open_file_dialog(QFileDialog(parent, title, start, filters, fileMode=existing), chosen)
+
+
+def chooser(line: QLineEdit, title: str, filters: str) -> QPushButton:
+    """A button that lets the path in a line be one of a file that exists."""
+
+    def ask() -> None:
+        start = str(Path(line.text()).parent) if line.text() else ""
+        choose_file(line.window(), title, start, filters, lambda path: line.setText(str(path)))
+
+    return button(line.window(), tr("Choose…"), ask)
 
 
 def choose_files(

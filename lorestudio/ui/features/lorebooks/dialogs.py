@@ -435,7 +435,8 @@ class ExportBookDialog(LoreDialog):
         form.addRow(tr("Notes of"), holding(row((self.vault, 1), (self.folder, 1), margins=0)))
         form.addRow(tr("Format"), holding(row((self.form, 1), self.as_written, self.disabled, margins=0)))
         form.addRow(tr("File"), holding(row((self.file, 1), button(self, tr("Choose…"), self._ask), margins=0)))
-        self._card_row = holding(row((self.card, 1), button(self, tr("Choose…"), self._ask_card), margins=0))
+        choose = dialogs.chooser(self.card, tr("Choose a card"), tr("All files (*)"))
+        self._card_row = holding(row((self.card, 1), choose, margins=0))
         form.addRow(tr("Into a copy of"), self._card_row)
         self._form = form
         self.arrange(form, row((self.tried, 1), self.compare))
@@ -460,12 +461,6 @@ class ExportBookDialog(LoreDialog):
             self, tr("Write a lorebook"), self.file.text(), f"{self.form.currentText()} (*{suffix})", suffix,
             lambda path: self.file.setText(str(path)),
         )  # fmt: skip
-
-    def _ask_card(self) -> None:
-        filters = tr("All files (*)")
-        dialogs.choose_file(
-            self, tr("Choose a card"), self.card.text(), filters, lambda path: self.card.setText(str(path))
-        )
 
     def _choice(self, only: Collection[str] | None = None) -> ExportChoice:
         card = self.card.text().strip()

@@ -73,7 +73,7 @@ class ImportDialog(Dialog):
         self.said = label(self, said, "small")
         self.take = button(self, tr("Apply and replay"), self._take, kind="primary")
         self.take.setEnabled(False)
-        choose = button(self, tr("Choose…"), self._ask)
+        choose = dialogs.chooser(self.place, tr("Choose settings"), tr("Settings (*.json);;All files (*)"))
         paste = button(self, tr("From the clipboard"), self.paste)
         ends = row(1, self.take, button(self, tr("Cancel"), self.reject))
         column(self.bar, row((self.place, 1), choose, paste), (self.list, 1), self.said, ends, of=self, spacing=8)
@@ -90,11 +90,6 @@ class ImportDialog(Dialog):
             self._read(Path(tr("the clipboard")), text)
         else:
             self.bar.say(tr("The clipboard holds no text. Copy a snippet first."), "warning")
-
-    def _ask(self) -> None:
-        filters = tr("Settings (*.json);;All files (*)")
-        start = str(Path(self.place.text()).parent) if self.place.text() else ""
-        dialogs.choose_file(self, tr("Choose settings"), start, filters, lambda path: self.place.setText(str(path)))
 
     def _read_file(self) -> None:
         text = self.place.text().strip()
@@ -217,7 +212,8 @@ class ExportDialog(Dialog):
         self.target = combo(self, tr("Where to"), there)
         self.place = named(QLineEdit(str(remembered.value(FOLDER_KEY, "")), self), tr("SillyTavern's settings.json"))
         self.place.setPlaceholderText(tr("…/SillyTavern/data/default-user/settings.json"))
-        self.choose_place = button(self, tr("Choose…"), self._ask_place)
+        filters = tr("SillyTavern's settings (settings.json);;JSON files (*.json);;All files (*)")
+        self.choose_place = dialogs.chooser(self.place, tr("Choose SillyTavern's settings.json"), filters)
         self.model = change_table(("Setting", "There", "Here"), self)
         self.list = CheckList(theme, self.model, tr("Settings that differ"), self)
         self.preview = text_view(self, tr("What would be written"), fixed=True, object_name="Diff")
@@ -344,13 +340,6 @@ class ExportDialog(Dialog):
         return export_text(self.chosen_target, self._carrier, self._changes, self.model.chosen)
 
     # ---- what the buttons do ----------------------------------------------------------------------------------------
-
-    def _ask_place(self) -> None:
-        start = str(Path(self.place.text()).parent) if self.place.text() else ""
-        filters = tr("SillyTavern's settings (settings.json);;JSON files (*.json);;All files (*)")
-        dialogs.choose_file(
-            self, tr("Choose SillyTavern's settings.json"), start, filters, lambda path: self.place.setText(str(path))
-        )
 
     def _copy(self) -> None:
         QGuiApplication.clipboard().setText(self.text())
