@@ -58,12 +58,11 @@ def diff_lines(before: str, after: str) -> tuple[DiffLine, ...]:
 
 
 def _changed(gone: Sequence[str], come: Sequence[str]) -> list[DiffLine]:
-    pairs = min(len(gone), len(come))
-    spans = [word_spans(gone[place], come[place]) for place in range(pairs)]
-    rest: tuple[tuple[Span, ...], tuple[Span, ...]] = ((), ())
+    spans = [word_spans(*pair) for pair in zip(gone, come, strict=False)]
+    spans += [((), ())] * abs(len(gone) - len(come))
     return [
-        *(DiffLine(line, "-", (spans[place] if place < pairs else rest)[0]) for place, line in enumerate(gone)),
-        *(DiffLine(line, "+", (spans[place] if place < pairs else rest)[1]) for place, line in enumerate(come)),
+        *(DiffLine(line, "-", mine) for line, (mine, _its) in zip(gone, spans, strict=False)),
+        *(DiffLine(line, "+", its) for line, (_mine, its) in zip(come, spans, strict=False)),
     ]
 
 

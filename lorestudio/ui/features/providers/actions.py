@@ -25,7 +25,7 @@ from lorestudio.ui.shell.words import count, tr
 from lorestudio.ui.state.choices import system_title
 from lorestudio.ui.widgets.dialogs import Dialog
 from lorestudio.ui.widgets.layouts import button, column, holding, label, named, row, scrolled
-from lorestudio.ui.widgets.picker import Choice, Picker
+from lorestudio.ui.widgets.picker import Choice
 
 if TYPE_CHECKING:
     from lorestudio.ui.features.providers.profiles_dialog import ProfilesDialog
@@ -181,12 +181,10 @@ class ProvidersFeature(Feature):
         else:
             items = [Choice(profile.name, profile.model, profile.host, profile.name) for profile in profiles]
             title, placeholder = tr("Choose a provider"), tr("Type a few letters of a profile")
-            picker = Picker(self.context.theme, title, placeholder, items, self.context.window)
-            picker.picked.connect(self._pick_provider)
-            picker.open_over(self.context.window)
+            self.context.pick(title, placeholder, items, self._pick_provider)
 
-    def _pick_provider(self, name: object) -> None:
-        self._choose(source=Source(AnswerKind.PROVIDER, str(name)))
+    def _pick_provider(self, name: str) -> None:
+        self._choose(source=Source(AnswerKind.PROVIDER, name))
 
     def _ask(self, question: Question) -> None:
         live = self._session.replays.live

@@ -46,7 +46,7 @@ from lorestudio.ui.shell.words import Notice, Tone, count, tr
 from lorestudio.ui.state.note_changes import Done, NoteWork, Plan, paths_of, what_was_done
 from lorestudio.ui.state.session import Session
 from lorestudio.ui.widgets import dialogs
-from lorestudio.ui.widgets.picker import Choice, Picker
+from lorestudio.ui.widgets.picker import Choice
 from lorestudio.vault.links.targets import NOTE_SUFFIX
 from lorestudio.vault.lint.fixes import Repair
 
@@ -284,21 +284,17 @@ class VaultFeature(Feature):
         notes: tuple[Note, ...] = (*project.index.entries, *project.index.left_out)
         items = note_items(context.session, notes, context.place.recent)
         title, placeholder = tr("Go to entry"), tr("Type a few letters of a title or alias")
-        picker = Picker(context.theme, title, placeholder, items, context.window)
         hint = tr("Enter goes there · Shift+Enter makes a note with this name · Esc closes")
-        picker.set_hint(hint if self.work.ready else tr("Enter goes there · Esc closes"))
-
-        picker.picked.connect(self._go_to)
+        hint = hint if self.work.ready else tr("Enter goes there · Esc closes")
+        picker = context.pick(title, placeholder, items, self._go_to, hint)
         if self.work.ready:
             picker.wanted_new.connect(self.new_note)
-        alive = [True]
-        picker.destroyed.connect(alive.clear)
         context.session.jobs.start(
             tr("Reading aliases"),
             lambda _report: read_aliases(project),
-            done=lambda found: picker.add(_aliases(notes, found)) if alive else None,
+            done=lambda found: picker.add(_aliases(notes, found)),
+            owner=picker,
         )
-        picker.open_over(context.window)
 
     def _findable(self) -> Iterable[Choice]:
         """The notes, by title and keys."""
