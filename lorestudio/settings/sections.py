@@ -116,12 +116,6 @@ class SettingChange(Struct, frozen=True):
     before: Value
     after: Value
 
-    @property
-    def text(self) -> str:
-        """`Budget: Token budget: 3,072 tokens → 1,300 tokens`."""
-        before, after = value_text(self.declaration, self.before), value_text(self.declaration, self.after)
-        return f"{self.declaration.label}: {before} → {after}"
-
 
 def differences(before: Section, after: Section) -> tuple[SettingChange, ...]:
     """Every setting whose values differ between two settings of one system, in reading order."""

@@ -62,7 +62,9 @@ def test_differences_are_listed_in_reading_order_with_both_values() -> None:
         ("case_sensitive", False, True),
         ("max_entries", 10, 3),
     ]
-    assert found[0].text == "Matching: Scan depth: 4 messages → 1 message"
+    assert found[0].declaration.label == "Matching: Scan depth"
+    values = [value_text(found[0].declaration, each) for each in (found[0].before, found[0].after)]
+    assert values == ["4 messages", "1 message"]
     assert differences(DeepLoreSettings(), DeepLoreSettings()) == ()
 
 

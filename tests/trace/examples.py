@@ -25,6 +25,8 @@ from lorestudio.trace.model import (
     Turn,
     Verdict,
 )
+from lorestudio.trace.storage.serialize import PackedTrace
+from lorestudio.trace.storage.store import StoredRun
 
 ADDED, KEPT, CHANGED, REMOVED, REFUSED = (
     Outcome.ADDED,
@@ -39,6 +41,11 @@ SKARN, DAWNKEEP, CROWN, TAVERN, OATH, GUIDE, EMBER, MOUSE, RIVER = range(9)
 
 def ref(id_: int, title: str, priority: float = 100, tokens: int = 100, vault: str = "World") -> EntryRef:
     return EntryRef(id_, title, vault, f"places/{title}.md", priority, tokens)
+
+
+def stored_run(made: Trace) -> StoredRun:
+    """A run as it is stored, with nothing beside its trace."""
+    return StoredRun(made.turn.message, made.turn.swipe, made.system, PackedTrace.of(made))
 
 
 def verdict(entry: int, outcome: Outcome, reason: str, **details: Any) -> Verdict:

@@ -106,10 +106,6 @@ class Reads:
             digest.update(repr(part).encode("utf-8", "surrogatepass"))
             digest.update(b"\0")
 
-    def digest(self, ctx: Inputs) -> str:
-        """What this generation reads besides entries and random numbers."""
-        return f"{self.around(ctx)} {self.state(ctx)}"
-
     @staticmethod
     def state(ctx: Inputs) -> str:
         """What it reads of the state; of that part of it which is of another place only where that is told."""

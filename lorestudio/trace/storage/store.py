@@ -106,11 +106,6 @@ class StoredRun(Terse, frozen=True):
     beside: Mapping[str, Any] = {}
     after: bytes = b""
 
-    @classmethod
-    def of(cls, trace: Trace) -> StoredRun:
-        """A trace, and nothing beside it."""
-        return cls(trace.turn.message, trace.turn.swipe, trace.system, PackedTrace.of(trace))
-
     @property
     def mark(self) -> str:
         """What tells this run from every other: its inputs, and what came of it, its times included."""

@@ -16,8 +16,9 @@ from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.systems.base import Decided, Moment, State
 from lorestudio.systems.hybrid.system import HybridSystem
 from lorestudio.systems.registry import KINDS
-from lorestudio.trace.storage.store import StoredRun, TraceStore
+from lorestudio.trace.storage.store import TraceStore
 from tests.cli.conftest import Run
+from tests.trace.examples import stored_run
 
 
 @pytest.fixture
@@ -57,7 +58,7 @@ def test_all_kept_runs_of_one_reply(lorestudio: Run, vault: Path, chat: Path) ->
     with TraceStore(default_folder() / "traces.sqlite") as store:
         (name,) = {path.name.split(".")[0] for path in default_folder().glob("*.states.json.gz")}
         newest = store.latest_all(name, "hybrid")[-1]
-        store.add_runs(name, [StoredRun.of(newest)])
+        store.add_runs(name, [stored_run(newest)])
     last = newest.turn.message
     found = json.loads(
         lorestudio("runs", vault, "--chat", chat, "--system", "hybrid", "--message", last, "--json").stdout

@@ -31,11 +31,12 @@ from lorestudio.studio.replay.run_store import RunStore, chat_id
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.trace.model import Trace
 from lorestudio.trace.storage.serialize import PackedTrace
-from lorestudio.trace.storage.store import KEPT_RUNS, StoredRun
+from lorestudio.trace.storage.store import KEPT_RUNS
 from lorestudio.vault.files import NoteFile, VaultFiles
 from lorestudio.vault.index import build_index
 from tests.scripted_answers import ScriptedAnswers
 from tests.simulators import answered
+from tests.trace.examples import stored_run
 
 SETTINGS = DeepLoreSettings(enabled=True, ai_search_enabled=True, ai_search_mode="ai-only")
 
@@ -345,7 +346,7 @@ def test_runs_of_another_reply_that_had_the_number_are_left_out(tmp_path: Path) 
 def test_a_run_that_does_not_say_what_it_answers_is_shown_where_its_number_is(tmp_path: Path) -> None:
     made = replayed(project(), Telling())
     with RunStore(tmp_path) as store:
-        store._store.add_runs(chat_id(project()), map(StoredRun.of, in_order(made)))
+        store._store.add_runs(chat_id(project()), map(stored_run, in_order(made)))
         assert [run.turn.message for run in store.latest(project(turns=2))] == [1, 3]
         assert len(store.history(project(turns=2), Generation(3))) == 1
 

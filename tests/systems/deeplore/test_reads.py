@@ -193,7 +193,7 @@ def test_of_an_entry_without_a_verdict_only_what_is_searched_and_named_is_read(c
 @settings(deadline=None, max_examples=examples(150))
 def test_no_message_is_read_that_is_not_in_the_digest(ctx: Inputs) -> None:
     WatchedMessage.seen.clear()
-    Reads(ctx).digest(ctx)
+    digest(ctx)
     known = set(WatchedMessage.seen)
     WatchedMessage.seen.clear()
     asyncio.run(run(ctx))
@@ -232,8 +232,9 @@ def context(**changes: Any) -> Inputs:
     return changed(made, **changes)
 
 
-def digest(ctx: Inputs) -> str:
-    return Reads(ctx).digest(ctx)
+def digest(ctx: Inputs) -> tuple[str, str]:
+    reads = Reads(ctx)
+    return reads.around(ctx), reads.state(ctx)
 
 
 def test_a_message_beyond_the_deepest_window_does_not_count_and_one_within_does() -> None:

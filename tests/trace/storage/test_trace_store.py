@@ -11,8 +11,8 @@ import pytest
 
 from lorestudio.domain.records import replace
 from lorestudio.trace.model import Turn
-from lorestudio.trace.storage.store import KEPT_RUNS, StoredRun, StoreError, TraceStore
-from tests.trace.examples import story, strange, trace
+from lorestudio.trace.storage.store import KEPT_RUNS, StoreError, TraceStore
+from tests.trace.examples import stored_run, story, strange, trace
 
 ROOT = Path(__file__).parents[3]
 
@@ -22,7 +22,7 @@ def at(message, swipe=0, **fields):
 
 
 def add_many(store, chat, traces):
-    return store.add_runs(chat, map(StoredRun.of, traces))
+    return store.add_runs(chat, map(stored_run, traces))
 
 
 def add(store, chat, trace):
@@ -207,12 +207,12 @@ CHILD = """
 import sys
 from lorestudio.domain.records import replace
 from lorestudio.trace.model import Turn
-from lorestudio.trace.storage.store import StoredRun, TraceStore
-from tests.trace.examples import story
+from lorestudio.trace.storage.store import TraceStore
+from tests.trace.examples import story, stored_run
 
 store = TraceStore(sys.argv[1])
 for message in range(10**6):
-    store.add_runs("chat", [StoredRun.of(replace(story(), turn=Turn(message, swipe, 0))) for swipe in range(3)])
+    store.add_runs("chat", [stored_run(replace(story(), turn=Turn(message, swipe, 0))) for swipe in range(3)])
     print(message, flush=True)
 """
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from itertools import pairwise
 from typing import Final, TypeAlias
 
 import numpy as np
@@ -39,17 +38,6 @@ class Kept(Terse, frozen=True, dict=True):
     def gone(self) -> tuple[int, ...]:
         """Former places of the entries that are there no more, ascending."""
         return tuple(sorted(set(range(self.before)).difference(self.sources)))
-
-    @cached_property
-    def moved(self) -> bool:
-        """Whether any entry that stayed stands at another place."""
-        return any(source >= 0 and source != place for place, source in enumerate(self.sources))
-
-    @cached_property
-    def reordered(self) -> bool:
-        """Whether the entries that stayed follow each other in another order."""
-        stayed = [source for source in self.sources if source >= 0]
-        return any(one > other for one, other in pairwise(stayed))
 
     @cached_property
     def targets(self) -> Places:
