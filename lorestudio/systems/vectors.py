@@ -16,7 +16,9 @@ from lorestudio.llm.embedding import Embedder, HashEmbedder, Vector, VectorCache
 from lorestudio.llm.errors import ErrorKind, LlmError
 from lorestudio.llm.profiles import Api
 from lorestudio.settings.hybrid import NO_EMBEDDER, STAND_IN
-from lorestudio.systems.base import NOTHING_GIVEN, Given, Offline, System, VectorCount
+from lorestudio.systems.base import NOTHING_GIVEN, Given, Moment, Offline, System, VectorCount
+from lorestudio.systems.runner import Run
+from lorestudio.trace.model import AiCall
 
 _ANY: Final[Vector] = np.ones(1, np.float32)
 
@@ -121,6 +123,42 @@ class MadeVectors:
         if texts and not found:
             raise LlmError(ErrorKind.NO_VECTORS)
         return found
+
+
+class VectorRun(Run):
+    """A run that compares by vectors: `calls` are the questions for some, `problem` says why the last brought none."""
+
+    def __init__(self, moment: Moment, vectors: TextVectors | None) -> None:
+        super().__init__(moment)
+        self.vectors = vectors
+        self.maker = vectors.label if vectors is not None else ""
+        self.problem = ""
+        self.calls: list[AiCall] = []
+
+    async def vectors_of(self, texts: Sequence[str]) -> Mapping[str, Vector]:
+        """The vectors of texts, as far as somebody makes them."""
+        if self.vectors is None:
+            return {}
+        try:
+            return await self.vectors.of(texts)
+        except LlmError as error:
+            self.problem = str(error).rstrip(".")
+            return {}
+
+    def asked_for(self, what: str) -> None:
+        """Put on record that vectors of this were asked for."""
+        self.calls.append(vector_call(what, self.maker, self.problem))
+
+    async def query(self, text: str) -> Vector | None:
+        """The vector of the text that others are compared with; asking for it is put on record."""
+        found = await self.vectors_of([text])
+        self.asked_for(text)
+        return found.get(text)
+
+
+def vector_call(asked: str, maker: str, problem: str) -> AiCall:
+    """The question for vectors, as a trace keeps it."""
+    return AiCall("embedding", "", asked, 0, False, error=problem, source=maker)
 
 
 class VectorSystem(System):

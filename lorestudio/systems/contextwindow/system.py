@@ -45,13 +45,12 @@ from lorestudio.trace.wording import joined, plural, quoted
 TAG: Final = "context_window"
 
 
-class _WindowRun:
+class _WindowRun(Run):
     """One generation under way."""
 
     def __init__(self, moment: Moment, settings: ContextWindowSettings, counter: TokenCounter, known: Known) -> None:
-        self.moment, self.settings, self.counter, self.known = moment, settings, counter, known
-        self.told = Run(moment)
-        self.candidates = self.told.candidates
+        super().__init__(moment)
+        self.settings, self.counter, self.known = settings, counter, known
         self.pages: tuple[LorePage, ...] = ()
         self.budget = 0
         self.scanned = range(max(0, len(moment.chat) - settings.scanned_messages), len(moment.chat))
@@ -74,9 +73,7 @@ class _WindowRun:
             ("placement", Phase.INJECT, self._place),
         )
         several = self.settings.pages_by != PagesBy.NOTHING
-        return tuple(
-            self.told.step(name, phase, work) for name, phase, work in table if several or name != "page budgets"
-        )
+        return tuple(self.step(name, phase, work) for name, phase, work in table if several or name != "page budgets")
 
     # ---- stages -----------------------------------------------------------------------------------------------------
 
@@ -130,7 +127,7 @@ class _WindowRun:
     def _requirements(self, ledger: Ledger) -> StageRecord:
         for page in self.pages:
             for key, missing in page.selection.ineligible.items():
-                self.told.drop(ledger, page.entry(key), "cw_unsatisfied", names=list(missing), **self._on(page))
+                self.drop(ledger, page.entry(key), "cw_unsatisfied", names=list(missing), **self._on(page))
         return ledger.close(self.candidates)
 
     def _locks(self, ledger: Ledger) -> StageRecord:
@@ -138,7 +135,7 @@ class _WindowRun:
             for key in page.selection.locked:
                 entry = page.entry(key)
                 if entry in self.candidates:
-                    self.told.drop(
+                    self.drop(
                         ledger,
                         entry,
                         self._lock_of(page, key),
@@ -182,7 +179,7 @@ class _WindowRun:
                     ledger.keep(page.entry(choice.key), "cw_taken", cost=choice.cost, used=used, limit=choice.limit,
                                 **self._on(page, total))  # fmt: skip
                 else:
-                    self.told.drop(ledger, page.entry(choice.key), "cw_no_room", **_lack(choice), **self._on(page))
+                    self.drop(ledger, page.entry(choice.key), "cw_no_room", **_lack(choice), **self._on(page))
         return ledger.close(self.candidates)
 
     def _fill(self, ledger: Ledger) -> StageRecord:
@@ -253,9 +250,9 @@ class _WindowRun:
             label = "(context element)" if entry.id in elements else "(lorebook)"
             injections.append(Injection(entry.id, entry.title, label, tokens, entry.priority, position, depth, role,
                                         TAG, entry.content_hash))  # fmt: skip
-        self.told.injections = tuple(injections)
+        self.injections = tuple(injections)
         if text:
-            self.told.blocks = (PromptBlock(TAG, position, depth, role, text, tuple(parts)),)
+            self.blocks = (PromptBlock(TAG, position, depth, role, text, tuple(parts)),)
         return ledger.close(self.candidates, note="" if text else "no_prompt")
 
     # ---- inside -----------------------------------------------------------------------------------------------------
@@ -320,7 +317,7 @@ class ContextWindowSystem(System):
     async def decide(self, moment: Moment, state: State = None) -> Decided:
         """Run one generation; nothing is remembered from one to the next."""
         run = _WindowRun(moment, self.settings, self.counter or moment.counter, self.shared)
-        return Decided(_trace(run, await run.told.through(run.steps())), state)
+        return Decided(_trace(run, await run.through(run.steps())), state)
 
     def options(self, situation: Situation, moment: Moment, state: State) -> tuple[Option, ...]:
         """What the settings tell, and before it the note without what locks it or is required."""
@@ -352,7 +349,7 @@ def _trace(run: _WindowRun, records: tuple[StageRecord, ...]) -> Trace:
         warnings.append(
             f"The window holds {over} more than its budget of {budget}: parts without a share of their own stay whole."
         )
-    trace = run.told.trace(NAME, _mode(run.settings), records)
+    trace = run.trace(NAME, _mode(run.settings), records)
     return replace(
         trace,
         outcome=RunOutcome.FAILED if failed else trace.outcome,
@@ -365,7 +362,7 @@ def _trace(run: _WindowRun, records: tuple[StageRecord, ...]) -> Trace:
 
 def _limits(run: _WindowRun) -> tuple[Limit, ...]:
     used = sum(page.tokens for page in run.pages)
-    besides = used - sum(injection.tokens for injection in run.told.injections)
+    besides = used - sum(injection.tokens for injection in run.injections)
     limits = [Limit("token budget", used, run.whole_budget, "tokens", besides, "conversation" if besides else "")]
     for page in run.pages:
         before = f"{page.name}: " if len(run.pages) > 1 else ""

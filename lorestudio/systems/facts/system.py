@@ -6,7 +6,7 @@ that they lie behind. No model is asked but for vectors of what the person says;
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from dataclasses import field as data_field
 from typing import ClassVar, Final, NamedTuple
@@ -19,8 +19,6 @@ from lorestudio.domain.javascript import Json
 from lorestudio.domain.records import replace
 from lorestudio.domain.texts import shorten, text_digest
 from lorestudio.domain.tokens import TokenCounter
-from lorestudio.llm.embedding import Vector
-from lorestudio.llm.errors import LlmError
 from lorestudio.settings.facts import FactsSettings
 from lorestudio.systems.base import Decided, Moment, Scene, State, SystemKind, inputs_digest
 from lorestudio.systems.facts import NAME, SOURCE, SUMMARY, TITLE
@@ -32,10 +30,9 @@ from lorestudio.systems.facts.similarity import VectorTable, comparable
 from lorestudio.systems.facts.threads import chat_name, message_times, moved_origin, owner_of
 from lorestudio.systems.facts.words import VOCABULARY
 from lorestudio.systems.ledger import Ledger
-from lorestudio.systems.runner import Run, RunStep
-from lorestudio.systems.vectors import KnownVectors, MadeVectors, VectorSystem
+from lorestudio.systems.runner import RunStep
+from lorestudio.systems.vectors import KnownVectors, MadeVectors, VectorRun, VectorSystem
 from lorestudio.trace.model import (
-    AiCall,
     EntryRef,
     Injection,
     Limit,
@@ -130,7 +127,7 @@ class FactsSystem(VectorSystem):
     async def decide(self, moment: Moment, state: State = None) -> Decided:
         """Run one generation; every turn stands for itself."""
         run = _FactsRun(moment, self)
-        return Decided(run.trace(await run.told.through(run.steps())), state)
+        return Decided(run.told(await run.through(run.steps())), state)
 
 
 class MemoryPlace(NamedTuple):
@@ -139,27 +136,24 @@ class MemoryPlace(NamedTuple):
     id: int
 
 
-class _FactsRun:
+class _FactsRun(VectorRun):
     """One generation under way. The candidates are memories, by their place in `known`."""
 
     def __init__(self, moment: Moment, system: FactsSystem) -> None:
-        self.moment, self.system = moment, system
+        super().__init__(moment, system.vectors)
+        self.system = system
         self.known, self.search = system.known, system.search
         self.places = {memory.id: place for place, memory in enumerate(self.known.memories)}
-        self.told = Run(moment)
-        self.candidates: list[MemoryPlace] = self.told.candidates
         self.at_hand: list[int] = []
         self.found = RetrievedMemories()
-        self.problem = ""
-        self.calls: list[AiCall] = []
 
     def steps(self) -> tuple[RunStep, ...]:
         return (
-            self.told.step("memories", Phase.LOAD, self._load),
-            self.told.step("similarity", Phase.SELECT, self._similar),
-            self.told.step("outdated memories", Phase.GATE, self._outdated),
-            self.told.step("forgetting and variety", Phase.BUDGET, self._weighed),
-            self.told.step("memory injection", Phase.INJECT, self._place),
+            self.step("memories", Phase.LOAD, self._load),
+            self.step("similarity", Phase.SELECT, self._similar),
+            self.step("outdated memories", Phase.GATE, self._outdated),
+            self.step("forgetting and variety", Phase.BUDGET, self._weighed),
+            self.step("memory injection", Phase.INJECT, self._place),
         )
 
     # ---- stages -----------------------------------------------------------------------------------------------------
@@ -180,7 +174,9 @@ class _FactsRun:
             MemoryMatch(self.known.memories[place], 1.0) for place in self.at_hand if self.known.memories[place].pinned
         ]
         said = next((message.text for message in reversed(self.moment.chat) if message.is_user), None)
-        vector = None if said is None or not self.at_hand else await self._question(said)
+        vector = None
+        if said is not None and self.at_hand and self.vectors is not None:
+            vector = await self.query(said)
         wide = settings.limit * (_WIDER if search.diversity_weight > 0 else 1)
         ranked: list[MemoryMatch] = []
         if vector is not None:
@@ -225,7 +221,7 @@ class _FactsRun:
 
     def _outdated(self, book: Ledger) -> StageRecord:
         for match in self.found.outdated:
-            self.told.drop(book, MemoryPlace(self._at(match)), "fm_outdated")
+            self.drop(book, MemoryPlace(self._at(match)), "fm_outdated")
         profile = self.known.profile is not None
         status = StageStatus.RAN if profile else StageStatus.SKIPPED
         return book.close(self.candidates, "" if profile else "fm_no_profile", status=status)
@@ -239,7 +235,7 @@ class _FactsRun:
         scores = {self._at(match): match.score for match in self.found.matches}
         for place in list(self.candidates):
             if place.id not in scores:
-                self.told.drop(book, place, "fm_alike")
+                self.drop(book, place, "fm_alike")
         self.candidates[:] = order
         for rank, place in enumerate(order, 1):
             book.keep(place, "fm_weighed", score=round(scores[place.id], 4), rank=rank)
@@ -260,8 +256,8 @@ class _FactsRun:
                 lines[place] = piece.text
         if not text:
             return book.close(self.candidates, "no_prompt")
-        self.told.blocks = (PromptBlock(TAG, position, depth, role, text, tuple(parts)),)
-        self.told.injections = tuple(
+        self.blocks = (PromptBlock(TAG, position, depth, role, text, tuple(parts)),)
+        self.injections = tuple(
             self._injection(match, counter.count(lines[self._at(match)]), (position, depth, role))
             for match in self.found.matches
         )
@@ -276,13 +272,12 @@ class _FactsRun:
 
     # ---- the trace --------------------------------------------------------------------------------------------------
 
-    def trace(self, records: tuple[StageRecord, ...]) -> Trace:
+    def told(self, records: tuple[StageRecord, ...]) -> Trace:
         moment, settings = self.moment, self.system.settings
         named = {verdict.entry for record in records for verdict in record.verdicts}
-        tokens = sum(injection.tokens for injection in self.told.injections)
+        tokens = sum(injection.tokens for injection in self.injections)
         taken = sum(not match.memory.pinned for match in self.found.matches)
-        vectors = self.system.vectors
-        trace = self.told.trace(NAME, "strict" if settings.strict else "safe", records)
+        trace = self.trace(NAME, "strict" if settings.strict else "safe", records)
         return replace(
             trace,
             entries={place: entry_ref(place, self.known.memories[place], moment.counter) for place in sorted(named)},
@@ -291,26 +286,9 @@ class _FactsRun:
             ai_calls=tuple(self.calls),
             digests={**moment.digests, "memories": self.known.digest},
             warnings=(f"No vector: {self.problem}.",) if self.problem else (),
-            facts={
-                **trace.facts,
-                "vectors": vectors.label if vectors is not None else "",
-                "threshold": self.search.min_score,
-            },
+            facts={**trace.facts, "vectors": self.maker, "threshold": self.search.min_score},
             words=VOCABULARY,
         )
-
-    async def _question(self, said: str) -> Vector | None:
-        """The vector of the person's last message."""
-        vectors = self.system.vectors
-        if vectors is None:
-            return None
-        found: Mapping[str, Vector] = {}
-        try:
-            found = await vectors.of([said])
-        except LlmError as error:
-            self.problem = str(error).rstrip(".")
-        self.calls.append(AiCall("embedding", "", said, 0, False, error=self.problem, source=vectors.label))
-        return found.get(said)
 
     def _now(self) -> int:
         """The moment of the turn: when the last message was sent, else the newest memory, else the run's clock."""

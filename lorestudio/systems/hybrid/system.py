@@ -6,7 +6,7 @@ What is decided is decided by `retrieval`; the stages here tell it entry by entr
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar, Final
 
@@ -14,7 +14,6 @@ from lorestudio.domain.entry import Entry, Position, Role
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.records import replace
 from lorestudio.llm.embedding import Vector
-from lorestudio.llm.errors import LlmError
 from lorestudio.settings.hybrid import HybridSettings
 from lorestudio.systems.base import Decided, Moment, Scene, State, SystemKind, inputs_digest
 from lorestudio.systems.hybrid import NAME, SUMMARY, TITLE
@@ -39,19 +38,9 @@ from lorestudio.systems.hybrid.retrieval import (
 from lorestudio.systems.hybrid.words import VOCABULARY
 from lorestudio.systems.known import Known
 from lorestudio.systems.ledger import Ledger
-from lorestudio.systems.runner import Run, RunStep
-from lorestudio.systems.vectors import KnownVectors, TextVectors, VectorSystem, embedder_named
-from lorestudio.trace.model import (
-    AiCall,
-    Injection,
-    Limit,
-    Phase,
-    PromptBlock,
-    PromptPart,
-    StageRecord,
-    StageStatus,
-    Trace,
-)
+from lorestudio.systems.runner import RunStep
+from lorestudio.systems.vectors import KnownVectors, TextVectors, VectorRun, VectorSystem, embedder_named
+from lorestudio.trace.model import Injection, Limit, Phase, PromptBlock, PromptPart, StageRecord, StageStatus, Trace
 from lorestudio.trace.wording import plural
 
 _LINE_BREAK: Final = re.compile(r"<br ?/?>")
@@ -82,7 +71,7 @@ class HybridSystem(VectorSystem):
     async def decide(self, moment: Moment, state: State = None) -> Decided:
         """Run one generation; nothing is remembered from one to the next."""
         run = _HybridRun(moment, self.settings, self.vectors, self.shared)
-        return Decided(run.trace(await run.told.through(run.steps())), state)
+        return Decided(run.told(await run.through(run.steps())), state)
 
     def entry_text(self, moment: Moment, entry: Entry) -> str:
         """The text of an entry in its frame, with the names filled in."""
@@ -90,11 +79,12 @@ class HybridSystem(VectorSystem):
         return entry.content if found is None else rendered_entry(found, moment.user, moment.character)
 
 
-class _HybridRun:
+class _HybridRun(VectorRun):
     """One generation under way."""
 
     def __init__(self, moment: Moment, settings: HybridSettings, vectors: TextVectors | None, known: Known) -> None:
-        self.moment, self.settings, self.vectors, self.known = moment, settings, vectors, known
+        super().__init__(moment, vectors)
+        self.settings, self.known = settings, known
         index = moment.index
         self.entries = known.of(index, "entries", lambda: {str(entry.id): entry for entry in index.entries})
         self.options = Options(
@@ -108,24 +98,16 @@ class _HybridRun:
         self.texts = Texts("", "", ())
         self.prepared = PreparedRanking((), self.options)
         self.found = Retrieved(Way.EMPTY)
-        self.problem = ""
-        self.told = Run(moment)
-        self.calls: list[AiCall] = []
-
-    @property
-    def candidates(self) -> list[Entry]:
-        """Those that go on, an entry that is held in among them."""
-        return self.told.candidates
 
     def steps(self) -> tuple[RunStep, ...]:
         return (
-            self.told.step("snapshot", Phase.LOAD, self._load),
-            self.told.step("constants", Phase.MATCH, self._constants),
-            self.told.step("keyword prefilter", Phase.MATCH, self._keys),
-            self.told.step("semantic rank", Phase.SELECT, self._rank),
-            self.told.step("duplicate titles", Phase.GATE, self._duplicates),
-            self.told.step("insertion order", Phase.BUDGET, self._order),
-            self.told.step("placement", Phase.INJECT, self._place),
+            self.step("snapshot", Phase.LOAD, self._load),
+            self.step("constants", Phase.MATCH, self._constants),
+            self.step("keyword prefilter", Phase.MATCH, self._keys),
+            self.step("semantic rank", Phase.SELECT, self._rank),
+            self.step("duplicate titles", Phase.GATE, self._duplicates),
+            self.step("insertion order", Phase.BUDGET, self._order),
+            self.step("placement", Phase.INJECT, self._place),
         )
 
     # ---- stages -----------------------------------------------------------------------------------------------------
@@ -149,9 +131,9 @@ class _HybridRun:
                 index, ("texts", of), lambda: {each.id: embedded_text(each) for each in book if not each.constant}
             )
             wanted = [text for text in texts.values() if text]
-            vectors = await self._vectors(wanted)
+            vectors = await self.vectors_of(wanted)
             if self.problem:
-                self._record(plural(len(wanted), "the text of # note|the texts of # notes"))
+                self.asked_for(plural(len(wanted), "the text of # note|the texts of # notes"))
         history, said, options = self.texts.history, self.texts.user_input, self.options
         context = context_text(history, said)
         keyed = self.known.of(index, ("keyed", of, options.mode, options.strict), lambda: keyed_book(book, options))
@@ -195,7 +177,7 @@ class _HybridRun:
     async def _rank(self, ledger: Ledger) -> StageRecord:
         self.found = finish(self.prepared, None)  # what holds should asking end in a way that nobody foresaw
         if self.prepared.asks:
-            self.found = finish(self.prepared, await self._query())
+            self.found = finish(self.prepared, await self.query(self.prepared.query_text))
         if self.found.way not in {Way.HYBRID, Way.SEMANTIC_FIRST}:
             return self._by_keys(ledger)
         order = sorted(self.found.scores, key=lambda key: -self.found.scores[key])
@@ -213,9 +195,9 @@ class _HybridRun:
                 boost: dict[str, Json] = {"boost": self.options.keyword_boost} if boosted else {}
                 ledger.keep(entry, "hy_ranked", score=shown, threshold=threshold, rank=ranks[each.id], **boost)
             elif score >= threshold:
-                self.told.drop(ledger, entry, "hy_beyond", score=shown, rank=ranks[each.id], limit=self.settings.limit)
+                self.drop(ledger, entry, "hy_beyond", score=shown, rank=ranks[each.id], limit=self.settings.limit)
             else:
-                self.told.drop(ledger, entry, "hy_below", score=shown, threshold=threshold)
+                self.drop(ledger, entry, "hy_below", score=shown, threshold=threshold)
         return ledger.close(self.candidates)
 
     def _without_vector(self, ledger: Ledger, each: WorldEntry) -> None:
@@ -223,13 +205,13 @@ class _HybridRun:
         if each.id in self.prepared.keyed:
             ledger.keep(entry, "hy_unembedded")
         else:
-            self.told.drop(ledger, entry, "hy_unembedded_no_key")
+            self.drop(ledger, entry, "hy_unembedded_no_key")
 
     def _by_keys(self, ledger: Ledger) -> StageRecord:
         """Nothing is ranked: every candidate with a key stays."""
         for each in self.prepared.candidates:
             if each.id not in self.prepared.keyed:
-                self.told.drop(ledger, self.entries[each.id], "hy_unembedded_no_key")
+                self.drop(ledger, self.entries[each.id], "hy_unembedded_no_key")
         details: dict[str, Json] = {"problem": self.problem} if self.problem else {}
         failed = self.found.way is Way.FAILED_QUERY
         unchanged = StageStatus.RAN if ledger.decided else StageStatus.SKIPPED
@@ -248,7 +230,7 @@ class _HybridRun:
         for dropped, other in self.found.duplicates.items():
             entry = self.entries[dropped]
             if entry in self.candidates:
-                self.told.drop(ledger, entry, "hy_duplicate", other=self.entries[other].filename)
+                self.drop(ledger, entry, "hy_duplicate", other=self.entries[other].filename)
         return ledger.close(self.candidates)
 
     def _order(self, ledger: Ledger) -> StageRecord:
@@ -279,46 +261,26 @@ class _HybridRun:
                     )
                 )  # fmt: skip
             blocks.append(PromptBlock(group, position, 0, role, text, tuple(parts)))
-        self.told.injections, self.told.blocks = tuple(injections), tuple(blocks)
+        self.injections, self.blocks = tuple(injections), tuple(blocks)
         return ledger.close(self.candidates, note="" if blocks else "no_prompt")
 
     # ---- the trace --------------------------------------------------------------------------------------------------
 
-    def trace(self, records: tuple[StageRecord, ...]) -> Trace:
-        tokens = sum(injection.tokens for injection in self.told.injections)
+    def told(self, records: tuple[StageRecord, ...]) -> Trace:
+        tokens = sum(injection.tokens for injection in self.injections)
         limits = (
             Limit("tokens", tokens, None, "tokens"),
             Limit("semantic top-K", len(self.found.ranked), self.settings.limit, "entries"),
         )
-        trace = self.told.trace(NAME, str(self.found.way), records)
-        vectors = self.vectors.label if self.vectors is not None else ""
+        trace = self.trace(NAME, str(self.found.way), records)
         return replace(
             trace,
             limits=limits,
             ai_calls=tuple(self.calls),
             words=VOCABULARY,
             warnings=(f"No vectors: {self.problem}.",) if self.problem else (),
-            facts={**trace.facts, "vectors": vectors, "threshold": self.options.threshold},
+            facts={**trace.facts, "vectors": self.maker, "threshold": self.options.threshold},
         )
-
-    async def _query(self) -> Vector | None:
-        query = self.prepared.query_text
-        found = await self._vectors([query])
-        self._record(query)
-        return found.get(query)
-
-    def _record(self, asked: str) -> None:
-        label = self.vectors.label if self.vectors is not None else ""
-        self.calls.append(AiCall("embedding", "", asked, 0, False, error=self.problem, source=label))
-
-    async def _vectors(self, texts: Sequence[str]) -> Mapping[str, Vector]:
-        if self.vectors is None:
-            return {}
-        try:
-            return await self.vectors.of(texts)
-        except LlmError as error:
-            self.problem = str(error).rstrip(".")
-            return {}
 
     def _label(self, each: WorldEntry) -> str:
         hit, score = self.prepared.hits.get(each.id), self.found.scores.get(each.id)

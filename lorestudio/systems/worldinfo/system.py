@@ -26,7 +26,7 @@ from lorestudio.systems.ideas import Option, Situation
 from lorestudio.systems.known import Known
 from lorestudio.systems.ledger import Ledger
 from lorestudio.systems.runner import Run, RunStep
-from lorestudio.systems.vectors import TextVectors, VectorSystem
+from lorestudio.systems.vectors import TextVectors, VectorSystem, vector_call
 from lorestudio.systems.worldinfo import NAME
 from lorestudio.systems.worldinfo.decision import Decision, Surroundings, WorldInfoState, decided, world_of
 from lorestudio.systems.worldinfo.haystack import Scan
@@ -157,7 +157,7 @@ class WorldInfoSystem(VectorSystem):
         known = state if isinstance(state, WorldInfoState) else WorldInfoState(random_state=moment.seed)
         made = await decided(moment, self.settings, self.books, self.around, self.vectors, known, self.shared)
         run = _WorldInfoRun(moment, self, made)
-        return Decided(run.trace(await run.told.through(run.steps())), made.after)
+        return Decided(run.told(await run.through(run.steps())), made.after)
 
 
 def _card_texts(around: Surroundings) -> dict[str, Json]:
@@ -185,30 +185,29 @@ def _with_writers(system: System, other: System) -> System:
     return replace(system, around=replace(system.around, messages=other.around.messages))
 
 
-class _WorldInfoRun:
+class _WorldInfoRun(Run):
     """One generation told in stages, after it was decided."""
 
     def __init__(self, moment: Moment, system: WorldInfoSystem, made: Decision) -> None:
-        self.moment, self.system, self.settings, self.made = moment, system, system.settings, made
+        super().__init__(moment)
+        self.system, self.settings, self.made = system, system.settings, made
         self.scanned, self.similar, self.entries = made.scanned, made.similar, made.world.entries
-        self.told = Run(moment)
-        self.candidates = self.told.candidates
 
     def steps(self) -> tuple[RunStep, ...]:
         """The stages: the books, similarity where it has a say, those of each loop of the scan, and the placement."""
-        steps = [self.told.step("book", Phase.LOAD, self._load)]
+        steps = [self.step("book", Phase.LOAD, self._load)]
         if self.settings.vectors or self.made.world.watch.marked:
-            steps.append(self.told.step("vector activation", Phase.SELECT, self._tell_similar))
+            steps.append(self.step("vector activation", Phase.SELECT, self._tell_similar))
         counts = dict.fromkeys(Scan, 0)
         for loop in self.scanned.loops:
             counts[loop.scan] += 1
             suffix = "" if loop.scan is Scan.FIRST else f" ({loop.scan} {counts[loop.scan]})"
             steps += [
-                self.told.step(f"{part}{suffix}", _PHASES[part], partial(self._tell, loop, part))
+                self.step(f"{part}{suffix}", _PHASES[part], partial(self._tell, loop, part))
                 for part in LoopPart
                 if loop.scan is Scan.FIRST or any(event.part is part for event in loop.events)
             ]
-        return (*steps, self.told.step("placement", Phase.INJECT, self._place))
+        return (*steps, self.step("placement", Phase.INJECT, self._place))
 
     # ---- stages -----------------------------------------------------------------------------------------------------
 
@@ -272,7 +271,7 @@ class _WorldInfoRun:
                 self.candidates.append(entry)
                 ledger.add(entry, reason, **details)
             elif there:
-                self.told.drop(ledger, entry, reason, **details)
+                self.drop(ledger, entry, reason, **details)
             else:
                 ledger.refuse(entry, reason, **details)
         looked_at: dict[str, Json] = {"messages": min(self.settings.depth, len(self.moment.chat))}
@@ -290,7 +289,7 @@ class _WorldInfoRun:
         where, scanned = self.made.placement, self.scanned
         active = {entry.uid: entry for entry in scanned.active}
         for entry, reason in where.nowhere:
-            self.told.drop(ledger, self.entries[entry.uid], reason)
+            self.drop(ledger, self.entries[entry.uid], reason)
         injections: list[Injection] = []
         blocks: list[PromptBlock] = []
         for block in where.blocks:
@@ -315,14 +314,14 @@ class _WorldInfoRun:
                     )
                 )  # fmt: skip
             blocks.append(PromptBlock(block.tag, block.position, block.depth, block.role, text, tuple(parts)))
-        self.told.injections, self.told.blocks = tuple(injections), tuple(blocks)
+        self.injections, self.blocks = tuple(injections), tuple(blocks)
         by_id = {entry.id: entry for entry in self.candidates}
         self.candidates[:] = [by_id[injection.entry] for injection in injections]
         return ledger.close(self.candidates, note="" if blocks else "no_prompt")
 
     # ---- the trace --------------------------------------------------------------------------------------------------
 
-    def trace(self, records: tuple[StageRecord, ...]) -> Trace:
+    def told(self, records: tuple[StageRecord, ...]) -> Trace:
         moment, scanned, vectors, world = self.moment, self.scanned, self.system.vectors, self.made.world
         warnings: list[str] = []
         if scanned.overflowed:
@@ -335,9 +334,9 @@ class _WorldInfoRun:
             facts |= {"vectors": vectors.label, "threshold": self.settings.vector_threshold}
             if self.similar.scores or self.similar.problem:
                 problem = self.similar.problem
-                calls = (AiCall("embedding", "", self.similar.query, 0, False, error=problem, source=vectors.label),)
+                calls = (vector_call(self.similar.query, vectors.label, problem),)
         return replace(
-            self.told.trace(NAME, "recursive" if self.settings.recursive else "one scan", records, world.index),
+            self.trace(NAME, "recursive" if self.settings.recursive else "one scan", records, world.index),
             limits=(Limit("token budget", scanned.used, scanned.budget, "tokens"),),
             ai_calls=calls,
             draws=scanned.draws,
