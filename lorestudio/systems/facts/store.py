@@ -10,7 +10,7 @@ import json
 import sqlite3
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final, TypeAlias
@@ -224,7 +224,7 @@ class MemoryFileError(FactError):
     """The file of memories cannot be used; the message names it and says what to do."""
 
 
-class Database:
+class Database(Closing):
     """The file, or only memory without a path. One thread at a time.
 
     It is written ahead (WAL), so that a program that is killed leaves whole transactions behind. A damaged file is
@@ -316,7 +316,7 @@ class _Table(Struct, frozen=True):
     unasked: frozenset[int]
 
 
-class FactStore(Closing):
+class FactStore(Database):
     """The store. One thread at a time. Without a path everything is in memory only.
 
     `vector_model` makes the vectors that are searched with; those of another model stay out of a search.
@@ -334,19 +334,11 @@ class FactStore(Closing):
         mode: str = SAFE,
         vector_model: str = "",
     ) -> None:
+        super().__init__(path)
         self._now, self._new_id = now, new_id
-        self._data = Database(path)
         self._strict = mode == STRICT
         self.vector_model = vector_model
         self._tables: dict[str | None, _Table] = {}
-
-    def close(self) -> None:
-        """Close the file."""
-        self._data.close()
-
-    def transaction(self) -> AbstractContextManager[None]:
-        """Write everything inside, or nothing. Raises FactError where the file does not take it."""
-        return self._data.transaction()
 
     def begin(self) -> PendingUnit:
         """Begin writes that are kept together."""
@@ -363,8 +355,8 @@ class FactStore(Closing):
 
     def update_thread(self, thread: Thread) -> None:
         """Keep a thread's record, a new one too."""
-        with self._data.transaction(counts=False):
-            self._data.write(KEEP_THREAD, *structs.astuple(thread))
+        with self.transaction(counts=False):
+            self.write(KEEP_THREAD, *structs.astuple(thread))
 
     def rename_threads(self, names: Mapping[str, str]) -> None:
         """Give threads of chat files other ids, all or none, and their memories the numbers of messages in those.
@@ -374,19 +366,19 @@ class FactStore(Closing):
         if not names:
             return
         parked = {before: f"{after} moves" for before, after in names.items()}  # another may still have that id
-        with self._data.transaction():
+        with self.transaction():
             for before, after in (*parked.items(), *zip(parked.values(), names.values(), strict=True)):
                 for each in ("threads SET id = ? WHERE id", "runs SET thread_id = ? WHERE thread_id",
                              "memories SET thread_id = ? WHERE thread_id"):  # fmt: skip
-                    self._data.write(f"UPDATE {each} = ?", after, before)
+                    self.write(f"UPDATE {each} = ?", after, before)
             for before, after in names.items():
                 numbers = after.rpartition("#")[2].split("-")
                 first, last = (-1 - int(part) if part.isdigit() else None for part in (*numbers, "", "")[:2])
-                self._data.write(
+                self.write(
                     "UPDATE memories SET first = ?, last = ? WHERE chat || '#' || first || '-' || last = ?",
                     first if last is not None else None, last, before,
                 )  # fmt: skip
-            self._data.write("UPDATE memories SET first = -1 - first, last = -1 - last WHERE first < 0")
+            self.write("UPDATE memories SET first = -1 - first, last = -1 - last WHERE first < 0")
 
     def get_thread(self, thread: str) -> Thread | None:
         """A thread by its id."""
@@ -408,43 +400,43 @@ class FactStore(Closing):
 
     def add_message(self, thread: str, role: str, content: str) -> None:
         """Add a message to a thread."""
-        with self._data.transaction(counts=False):
-            self._data.write(
+        with self.transaction(counts=False):
+            self.write(
                 "INSERT INTO messages (thread_id, role, content, at) VALUES (?, ?, ?, ?)",
                 thread, role, whole(content), self._now(),
             )  # fmt: skip
 
     def get_messages(self, thread: str) -> list[Line]:
         """A thread's messages in order."""
-        rows = self._data.read("SELECT role, content FROM messages WHERE thread_id = ? ORDER BY number", thread)
+        rows = self.read("SELECT role, content FROM messages WHERE thread_id = ? ORDER BY number", thread)
         return [Line(role, content) for role, content in rows]
 
     def add_run(self, run: ExtractionRun, decisions: Sequence[FactDecision] = ()) -> None:
         """Keep what a run came to, and what became of each of its facts."""
-        with self._data.transaction(counts=False):
-            self._data.write(INSERT_RUN, *run_row(run))
+        with self.transaction(counts=False):
+            self.write(INSERT_RUN, *run_row(run))
             for decision in decisions:
                 named = replace(decision, memory=self._memory_of(run.id, decision))
-                self._data.write(INSERT_DECISION, *decision_row(run.id, named))
+                self.write(INSERT_DECISION, *decision_row(run.id, named))
 
     def get_run(self, run: str) -> ExtractionRun | None:
         """A run by its id."""
-        rows = self._data.read(SELECT_RUNS + "WHERE id = ?", run)
+        rows = self.read(SELECT_RUNS + "WHERE id = ?", run)
         return next((run_of(row) for row in rows), None)
 
     def problems(self) -> dict[str, str]:
         """Why the last run of a thread came to nothing, by the ids of the threads where it did."""
         last = "WHERE number IN (SELECT MAX(number) FROM runs GROUP BY thread_id) AND problem <> ''"
-        return {run.thread_id: run.problem for run in map(run_of, self._data.read(SELECT_RUNS + last))}
+        return {run.thread_id: run.problem for run in map(run_of, self.read(SELECT_RUNS + last))}
 
     def decisions_of_run(self, run: str) -> list[FactDecision]:
         """What became of the facts of a run, in order."""
-        rows = self._data.read(SELECT_DECISIONS + "WHERE run = ? ORDER BY number", run)
+        rows = self.read(SELECT_DECISIONS + "WHERE run = ? ORDER BY number", run)
         return [decision_of(row)[1] for row in rows]
 
     def decisions_about(self, memory: str) -> list[tuple[str, FactDecision]]:
         """The facts that became this memory, or say the same, each with its run, in order."""
-        rows = self._data.read(SELECT_DECISIONS + "WHERE memory = ? ORDER BY number", memory)
+        rows = self.read(SELECT_DECISIONS + "WHERE memory = ? ORDER BY number", memory)
         return [decision_of(row) for row in rows]
 
     def _memory_of(self, run: str, decision: FactDecision) -> str:
@@ -453,11 +445,11 @@ class FactStore(Closing):
             return decision.neighbour
         text = decision.fact if decision.action is FactAction.SAVE else decision.neighbour_text
         question = "SELECT id FROM memories WHERE run = ? AND content = ? ORDER BY number DESC LIMIT 1"
-        rows = self._data.read(question, run, whole(text))
+        rows = self.read(question, run, whole(text))
         return str(rows[0][0]) if rows else ""
 
     def _threads(self, where: str, *values: object) -> list[Thread]:
-        return [thread_of(row) for row in self._data.read(SELECT_THREADS + where, *values)]
+        return [thread_of(row) for row in self.read(SELECT_THREADS + where, *values)]
 
     # ---- memories ---------------------------------------------------------------------------------------------------
 
@@ -475,7 +467,7 @@ class FactStore(Closing):
 
     def bare_memories(self) -> list[tuple[Memory, bool]]:
         """The memories of all owners in order, without their vectors, and whether each has one."""
-        rows = self._data.read(f"{SELECT_BARE}ORDER BY number")
+        rows = self.read(f"{SELECT_BARE}ORDER BY number")
         return [(memory_of((*row[:5], None, *row[6:])), bool(row[5])) for row in rows]
 
     def save_memory(self, memory: Memory) -> None:
@@ -485,8 +477,8 @@ class FactStore(Closing):
 
     def put_memory(self, memory: Memory) -> None:
         """Keep a memory just as it is, as when a deletion is taken back."""
-        with self._data.transaction():
-            self._data.write(INSERT_MEMORY, *memory_row(memory))
+        with self.transaction():
+            self.write(INSERT_MEMORY, *memory_row(memory))
 
     def update_memory(self, memory: str, changes: MemoryChanges) -> None:
         """Change a memory. Raises FactError where there is none of that id."""
@@ -501,14 +493,14 @@ class FactStore(Closing):
         if "origin" in changes:
             origin = changes["origin"]
             values |= {"run": origin.run, "chat": origin.chat, "first": origin.first, "last": origin.last}
-        with self._data.transaction(counts=not set(values) <= _COUNTERS):
-            if not self._data.write(update_order("memories", values), *values.values(), memory):
+        with self.transaction(counts=not set(values) <= _COUNTERS):
+            if not self.write(update_order("memories", values), *values.values(), memory):
                 raise FactError(f"Memory not found: {memory}")
 
     def delete_memory(self, memory: str) -> None:
         """Delete a memory. Raises FactError where there is none of that id."""
-        with self._data.transaction():
-            if not self._data.write("DELETE FROM memories WHERE id = ?", memory):
+        with self.transaction():
+            if not self.write("DELETE FROM memories WHERE id = ?", memory):
                 raise FactError(f"Memory not found: {memory}")
 
     def search_memories(
@@ -536,28 +528,28 @@ class FactStore(Closing):
 
     def get_profile(self, user: str) -> Profile | None:
         """The owner's profile, None where nothing was ever written to it."""
-        rows = self._data.read("SELECT data FROM profiles WHERE user_id = ?", user)
+        rows = self.read("SELECT data FROM profiles WHERE user_id = ?", user)
         return mapping_of(rows[0][0]) if rows else None
 
     def update_profile_field(self, user: str, field: str, value: Json, action: str) -> None:
         """Change one field of a profile."""
-        with self._data.transaction(counts=False):
+        with self.transaction(counts=False):
             before = self.get_profile(user) or empty_profile(user)
             after = changed(before, field, value, action, iso(self._now()), strict=self._strict)
-            self._data.write("INSERT OR REPLACE INTO profiles VALUES (?, ?)", user, text_of(after))
+            self.write("INSERT OR REPLACE INTO profiles VALUES (?, ?)", user, text_of(after))
 
     # ---- rows -------------------------------------------------------------------------------------------------------
 
     def _memories(self, where: str, *values: object) -> list[Memory]:
-        return [memory_of(row) for row in self._data.read(SELECT_MEMORIES + where, *values)]
+        return [memory_of(row) for row in self.read(SELECT_MEMORIES + where, *values)]
 
     def _table(self, user: str | None) -> _Table:
         """The owner's vectors, or all, read anew when this or another program has written."""
-        stamp = self._data.stamp
+        stamp = self.stamp
         known = self._tables.get(user)
         if known is None or known.stamp != stamp:
             where, values = ("", ()) if user is None else ("WHERE user_id = ? ", (user,))
-            rows = self._data.read(f"{SELECT_VECTORS}{where}ORDER BY number", *values)
+            rows = self.read(f"{SELECT_VECTORS}{where}ORDER BY number", *values)
             own = self.vector_model
             vectors = [decoded(row[2]) if not own or not row[4] or row[4] == own else None for row in rows]
             unasked = frozenset(place for place, row in enumerate(rows) if row[3] and row[2] is None)
