@@ -104,15 +104,24 @@ SYSTEM_PREFIXES: Final = ("cw_", "wi_")
 
 
 def parse_note(
-    text: str, filename: str, vault: str, rules: ParseRules, counter: TokenCounter | None = None
+    text: str,
+    filename: str,
+    vault: str,
+    rules: ParseRules,
+    counter: TokenCounter | None = None,
+    values: Mapping[str, front_matter.Value] | None = None,
 ) -> Entry | LeftOutNote:
     """One note on its own: an entry with id 0, its links unresolved, or why it is none. Never raises on any text.
 
     `filename` is relative to the vault. The hash is taken over the whole text, so a byte order mark that stands in
-    `text` counts. Without a counter its tokens are 0: they are counted with the index.
+    `text` counts. Without a counter its tokens are 0: they are counted with the index. `values` are those of its front
+    matter where they are known; the rules may want them read in another way.
     """
     yaml_text, body = front_matter.split(text)
-    values = front_matter.parse(yaml_text, unicode_names=rules.unicode_names) if yaml_text is not None else {}
+    if values is not None and not rules.unicode_names:
+        values = dict(values)
+    else:
+        values = front_matter.parse(yaml_text, unicode_names=rules.unicode_names) if yaml_text is not None else {}
     note = _FrontMatter(values, rules)
     tags = _tags(values.get("tags"))
     problem = _refusal(tags, values, rules)

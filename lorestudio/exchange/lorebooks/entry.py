@@ -246,7 +246,7 @@ def native_entry(raw: Mapping[str, Json], name: str) -> BookEntry:
         outlet=to_string(outlet) if truthy(outlet := raw.get("outletName")) else "",
         triggers=() if isinstance(raw.get("triggers"), str) else _allowed(raw.get("triggers")),
         ignores_budget=truthy(raw.get("ignoreBudget")),
-        extras=tuple(extra for extra in Extra if truthy(raw.get(extra))),
+        extras=tuple([extra for name, extra in _EXTRAS if truthy(raw.get(name))]),
         activates="@@activate" in decorators,
         never_activates="@@dont_activate" in decorators,
         digest=_digest(raw),
@@ -303,6 +303,7 @@ def _flag(value: Json) -> bool | None:
     return None if value is None else truthy(value)
 
 
+_EXTRAS: Final = tuple((extra.value, extra) for extra in Extra)
 _DEEPEST: Final = 10_000
 _ROLES: Final = (0, 1, 2)
 
@@ -325,13 +326,18 @@ def _place(raw: Mapping[str, Json]) -> BookPlace:
 
 def choice(value: Json, members: Iterable[_Member], otherwise: _Other) -> _Member | _Other:
     """The one of these numbers that a value is; texts and booleans are none."""
-    known = isinstance(value, int | float) and not isinstance(value, bool)
-    return next((member for member in members if known and member == value), otherwise)
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        for member in members:
+            if member == value:
+                return member
+    return otherwise
+
+
+_SPELLED: Final = json.JSONEncoder(sort_keys=True, ensure_ascii=False, default=list).encode
 
 
 def _digest(raw: Mapping[str, Json]) -> str:
-    text = json.dumps(raw, sort_keys=True, ensure_ascii=False, default=list)
-    return text_digest(text)[:16]
+    return text_digest(_SPELLED(raw))[:16]
 
 
 # ---- an entry and its text ------------------------------------------------------------------------------------------
@@ -361,7 +367,8 @@ def _shown(raw: Mapping[str, Json]) -> dict[str, Json]:
     for name in dict.fromkeys((*ALWAYS, *NEW_ENTRY, *raw)):
         value = raw.get(name)
         if name in raw:
-            told = name not in _NOT_SHOWN and (name in ALWAYS or not same_value(value, NEW_ENTRY.get(name)))
+            usual = NEW_ENTRY.get(name)
+            told = name in ALWAYS or not (value is usual or name in _NOT_SHOWN or same_value(value, usual))
         else:
             told = name in _MISSED and (name != "selective" or bool(raw.get("keysecondary")))
         if told and not isinstance(value, Mapping):

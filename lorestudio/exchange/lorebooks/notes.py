@@ -78,6 +78,7 @@ _BOOK_PLACES: Final = {
 _LOGICS: Final = {
     Logic.AND_ANY: ANY_REFINE, Logic.NOT_ALL: "not_all", Logic.NOT_ANY: "not_any", Logic.AND_ALL: "and_all",
 }  # fmt: skip
+_BY_WORD: Final = {word: logic for logic, word in _LOGICS.items()}
 
 _PARTNERS: Final[Mapping[str, tuple[str, ...]]] = {
     "comment": (), "key": ("keys",), "keysecondary": ("refine_keys", "selective_logic"),
@@ -131,8 +132,9 @@ def _note_of(raw: Raw, book: str, rules: ParseRules, uid: Json) -> BookNote:
     said: dict[str, Json] = {"tags": [rules.lorebook_tag], **_sayable(_properties(raw, rules))}
     numbered = isinstance(uid, int | float) and math.isfinite(uid)
     said |= {UID: uid if numbered else _named(name), BOOK: _named(book)}
-    said = _with_brought(said, raw, body, rules)
-    unlike = _unlike(raw, _read_back(said, body, rules))
+    wanted = meaning(raw)
+    said = _with_brought(said, raw, wanted, body, rules)
+    unlike = _unlike(raw, wanted, _read_back(said, body, rules))
     for member, value in [*unlike.items()]:
         stated: dict[str, Json] = {property_of(member): _json_line(value) if member == _FILTER else value}
         if _can_say(member, value) and _holds(stated):
@@ -144,7 +146,7 @@ def _note_of(raw: Raw, book: str, rules: ParseRules, uid: Json) -> BookNote:
     extra = {member: value for member, value in unlike.items() if value != _ABSENT} | _foreign(raw)
     if extra:
         said[_EXTRA] = _json_line(extra)
-    fate = EntryFate(name, title, tuple(_fates(raw, said, body, extra)))
+    fate = EntryFate(name, title, tuple(_fates(raw, wanted, said, body, extra)))
     return BookNote(title, said, body, fate)
 
 
@@ -210,7 +212,7 @@ def _placed(raw: Raw) -> dict[str, Json]:
     }
 
 
-def _with_brought(said: dict[str, Json], raw: Raw, body: str, rules: ParseRules) -> dict[str, Json]:
+def _with_brought(said: dict[str, Json], raw: Raw, wanted: Raw, body: str, rules: ParseRules) -> dict[str, Json]:
     """With the properties of the note that the entry was, as far as it still says what they say."""
     kept = {name: value for name, value in _kept(raw).items() if not name.startswith(PREFIX)}
     if not kept:
@@ -219,7 +221,8 @@ def _with_brought(said: dict[str, Json], raw: Raw, body: str, rules: ParseRules)
     if "tags" in kept:
         kept["tags"] = [rules.lorebook_tag, *texts_in(kept["tags"])]
     tried = {name: value for name, value in {**said, **kept}.items() if value is not None}
-    stale = {name for member in _unlike(raw, _read_back(tried, body, rules)) for name in _PARTNERS.get(member, ())}
+    unlike = _unlike(raw, wanted, _read_back(tried, body, rules))
+    stale = {name for member in unlike for name in _PARTNERS.get(member, ())}
     fresh = {name: value for name, value in kept.items() if name not in stale}
     return {name: value for name, value in {**said, **fresh}.items() if value is not None}
 
@@ -243,22 +246,41 @@ def _foreign(raw: Raw) -> dict[str, Json]:
 
 
 def _read_back(said: Raw, body: str, rules: ParseRules) -> Raw:
-    return entry_of(_text(said, body), "", rules).raw
+    """The members of World Info as the note says them. Of its text the heading alone decides on other members."""
+    heading = body[: len(body) - len(own_text(body))]
+    heading = heading if trim(heading[1:]) else body
+    text = _text(said, heading)
+    block, below = front_matter.split(text)
+    values = front_matter.parse(block or "")
+    entry = parse_note(text, "", "", replace(rules, with_disabled=True), values=values)
+    if not isinstance(entry, Entry):
+        return {}
+    entry = replace(entry, content=own_text(below + body[len(heading) :]))
+    return _members(text[: len(text) - len(below)], values, entry)
 
 
-def _unlike(raw: Raw, back: Raw) -> dict[str, Json]:
-    """The members that a note does not say as the entry does, with what the entry says."""
-    wanted, found = meaning(raw), meaning({**back, "uid": raw.get("uid")})
-    return {member: wanted[member] for member in wanted if not _same(wanted[member], found[member])}
+def _unlike(raw: Raw, wanted: Raw, back: Raw) -> dict[str, Json]:
+    """The members that a note does not say as the entry does, with the meaning that is `wanted`."""
+    found = meaning({**back, "uid": raw.get("uid")})
+    return {
+        member: value
+        for member, value in wanted.items()
+        if value is not (other := found[member]) and not _same(value, other)
+    }
 
 
 def meaning(raw: Raw) -> dict[str, Json]:
     """What an entry says, spelled in one way: members that are not there get the value that has the same effect."""
     said: dict[str, Json] = {}
-    for member, usual, alike in _USUAL:
+    for member, usual, alike, plain in _USUAL:
         if member in raw:
             value = raw[member]
-            said[member] = usual if alike and any(_same(value, other) for other in alike) else value
+            if not alike or value is usual:
+                said[member] = value
+            elif isinstance(value, _PLAIN):
+                said[member] = usual if (value.__class__ is bool, value) in plain else value
+            else:
+                said[member] = usual if any(_same(value, other) for other in alike) else value
         else:
             matters = member in _MATTERS or (member == "depth" and raw.get("position") == BookPlace.AT_DEPTH)
             said[member] = _ABSENT if matters else usual
@@ -267,11 +289,13 @@ def meaning(raw: Raw) -> dict[str, Json]:
     return said
 
 
+_PLAIN: Final = (str, int, float, type(None))
 _USUAL: Final = tuple(
-    (member, NEW_ENTRY.get(member), _ALIKE.get(member, (None,) if NEW_ENTRY.get(member) is False else ()))
-    for member in _MEMBERS
+    (member, usual, alike, frozenset((value.__class__ is bool, value) for value in alike if isinstance(value, _PLAIN)))
+    for member, usual in ((member, NEW_ENTRY.get(member)) for member in _MEMBERS)
+    for alike in (_ALIKE.get(member, (None,) if usual is False else ()),)
 )
-"""Each member with a new entry's value, and the others that mean the same."""
+"""Each member with a new entry's value, the others that mean the same, and those of them that are found by hash."""
 
 
 def _same(one: Json, other: Json) -> bool:
@@ -369,12 +393,8 @@ def entry_of(
     stale = {name for name in entry.system_fields if _is_member(name) and member_of(name) in changed}
     fields = {name: value for name, value in entry.system_fields.items() if name not in stale}
     said = replace(entry, content=content, system_fields=fields)
-    raw = native_of(said, disabled=values.get("enabled") is False, present=changed)
-    before_import = _DEEPLORE_PLACE.search(text[: len(text) - len(front_matter.split(text)[1])])
-    if before_import is not None and property_of("position") not in values and "position" not in changed:
-        raw["position"] = int(before_import[1])
-    book, extra = values.get(BOOK), _parsed(values.get(_EXTRA))
-    raw |= {name: value for name, value in extra.items() if name not in changed} if isinstance(extra, Mapping) else {}
+    raw = _members(text[: len(text) - len(front_matter.split(text)[1])], values, said, changed)
+    book = values.get(BOOK)
     carried = _carried(values, raw, rules)
     if carried:
         own = object_in(raw, "extensions")
@@ -385,6 +405,17 @@ def entry_of(
     uid = values.get(UID)
     fate = EntryFate("" if uid is None else to_string(uid), entry.title, fates, left_out)
     return NoteEntry(raw, entry.title, uid, book if isinstance(book, str) else "", left_out, fate, settled)
+
+
+def _members(front: str, values: Raw, entry: Entry, changed: Collection[str] = ()) -> dict[str, Json]:
+    """What a note says of World Info's members, which were `changed` in others than its `wi_` properties."""
+    raw = native_of(entry, disabled=values.get("enabled") is False, present=changed)
+    before_import = _DEEPLORE_PLACE.search(front) if "original_st_position" in front else None
+    if before_import is not None and property_of("position") not in values and "position" not in changed:
+        raw["position"] = int(before_import[1])
+    extra = _parsed(values.get(_EXTRA))
+    raw |= {name: value for name, value in extra.items() if name not in changed} if isinstance(extra, Mapping) else {}
+    return raw
 
 
 def _settled(
@@ -485,12 +516,11 @@ def partners_of(name: str) -> tuple[str, ...]:
 def _native(entry: Entry) -> Raw:
     at = _BOOK_PLACES.get(Position(entry.position), BookPlace.BEFORE) if entry.position in _BOOK_PLACES else None
     place = BookPlace.OUTLET if entry.outlet is not None else at or BookPlace.BEFORE
-    logics = {word: logic for logic, word in _LOGICS.items()}
     chance = None if entry.probability is None else number(round(100 * entry.probability, 10))
     return {
         "key": list(entry.keys),
         "keysecondary": list(entry.refine_keys),
-        "selectiveLogic": int(logics.get(entry.selective_logic, Logic.AND_ANY)),
+        "selectiveLogic": int(_BY_WORD.get(entry.selective_logic, Logic.AND_ANY)),
         "comment": entry.title,
         "content": entry.content,
         "constant": entry.constant,
@@ -566,19 +596,17 @@ def _parsed(value: Json) -> Json:
 # ---- what becomes of the fields -------------------------------------------------------------------------------------
 
 
-def _fates(raw: Raw, said: Raw, body: str, extra: Raw) -> Iterator[FieldFate]:
-    said_of_all = meaning(raw)
+def _fates(raw: Raw, said_of_all: Raw, said: Raw, body: str, extra: Raw) -> Iterator[FieldFate]:
     beside = {*extra, *texts_in(said.get(_MISSING)), *(member_of(name) for name in said if name.startswith(PREFIX))}
     for member, value in said_of_all.items():
         fits = member not in beside
         usual = raw.get("uid") if member == "displayIndex" else NEW_ENTRY.get(member)
-        if _same(value, usual) or (fits and member == "displayIndex"):
+        if value is usual or _same(value, usual) or (fits and member == "displayIndex"):
             continue
         way = INTO_NOTES[member]
         if member == "content":
             fits = fits and cleaning.clean(body) == trim(own_text(body))
-        place = choice(raw.get("position"), BookPlace, BookPlace.NOWHERE)
-        if member == "position" and place in PLACES:
+        if member == "position" and (place := choice(value, BookPlace, BookPlace.NOWHERE)) in PLACES:
             yield FieldFate(member, Fidelity.APPROXIMATE, PLACES[place])
         else:
             yield way.fate(fits=fits)
@@ -619,7 +647,10 @@ def _text(properties: Raw, body: str) -> str:
 def _line(name: str, value: Json) -> str:
     """A property as DeepLore and YAML read it alike. Raises ValueError where no spelling is, or no file can hold it."""
     if isinstance(value, list | tuple):
-        spell(value).encode()
+        try:
+            "".join(value).encode()
+        except (TypeError, UnicodeEncodeError):
+            spell(value).encode()  # says what it is
         items = [item_spelling(item) if isinstance(item, str) else None for item in value]
         if None in items:
             raise ValueError(why_not(name, list(value)))
