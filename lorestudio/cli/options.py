@@ -330,6 +330,7 @@ class OfflineRun(SystemOptions):
 
     def simulator(self, project: Project) -> Simulator:
         """Who runs the project's chat. Raises InputError and SettingsError."""
+        project = project.read_for(kind_of(self.named(project)))
         return Simulator(project, self.made(project, answering_offline(self.answers, project)))
 
     def recorded(self, project: Project) -> RecordedAnswers | None:

@@ -10,6 +10,7 @@ import pytest
 from typer.testing import Result
 
 from lorestudio.exchange.lorebooks.entry import NEW_ENTRY
+from lorestudio.exchange.lorebooks.notes import BookNote, note_of
 from lorestudio.trace.storage.serialize import from_json
 
 Run = Callable[..., Result]
@@ -231,3 +232,22 @@ def test_a_named_lorebook_s_entry_without_a_verdict_is_found(
     of_note = lorestudio(*asked, "Lamp").stdout
     assert "notes of the vault take no part" in of_note.splitlines()[3]
     assert "no note has the title" in lorestudio(*asked, "Nobody").output
+
+
+def test_a_book_is_made_notes_of_once(
+    lorestudio: Run, chat: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    entries = {"0": {**NEW_ENTRY, "uid": 0, "key": ["riders"], "comment": "Riders", "content": "They ride."}}
+    (tmp_path / "Book.json").write_text(json.dumps({"entries": entries}), encoding="utf-8")
+    made: list[str] = []
+
+    def counted(raw: dict[str, object], *others: object) -> BookNote:
+        made.append(str(raw["uid"]))
+        return note_of(raw, *others)  # type: ignore[arg-type]
+
+    monkeypatch.setattr("lorestudio.exchange.lorebooks.reading.note_of", counted)
+    for asked in (("replay",), ("prompt",)):
+        result = lorestudio(*asked, tmp_path / "Book.json", "--chat", chat, "--system", "deeplore")
+        assert "each entry counts as the note that importing it makes" in result.output
+        assert made == ["0"]
+        made.clear()

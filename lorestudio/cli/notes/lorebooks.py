@@ -167,13 +167,13 @@ def import_books(
     if not given.allows(f"Import them into {vault.folder}?"):
         left.end()
         return
-    made = into.exists()
+    changes, made = plan.planned.changes, into.exists()
     with refused(lambda reason: InputError(into, reason), "the folder cannot be made ({reason})."):
         into.mkdir(parents=True, exist_ok=True)
     log = change_log([vault.folder])
-    log.apply(plan.planned.changes)
+    log.apply(changes)
     say_all(log.problems)
-    say(f"{plan.planned.changes.title}: done.{'' if made else ' The vault is new.'}")
+    say(f"{changes.title}: done.{'' if made else ' The vault is new.'}")
     if summaries:
         wanted = ProposalOptions(
             vault=[str(vault.folder)], settings=given.settings, rules=given.rules, answers=summaries,

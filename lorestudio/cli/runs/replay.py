@@ -35,7 +35,7 @@ from lorestudio.studio.replay.costs import live_cost, vector_cost
 from lorestudio.studio.replay.ranges import MessageRange, Pace, time_left_words
 from lorestudio.studio.replay.run_store import RunStore, default_folder, forget, is_stored
 from lorestudio.studio.replay.simulator import Simulator
-from lorestudio.systems.registry import KINDS
+from lorestudio.systems.registry import KINDS, kind_of
 from lorestudio.trace.ai_selection import failure_of
 from lorestudio.trace.model import Trace
 from lorestudio.trace.storage.serialize import to_json
@@ -174,7 +174,8 @@ def replay(
 ) -> None:
     """Replay a chat turn by turn and say what was injected, what was not, and why."""
     opened = replace(given.project(), context_size=context_size)
-    project = with_fixed(with_chosen(opened, chosen, by.named(opened)), fixed_switches)
+    read = with_chosen(opened, chosen, by.named(opened)).read_for(kind_of(by.named(opened)))
+    project = with_fixed(read, fixed_switches)
     asked = answering(answers, project, fresh=ask_again)
     if kind is not None:
         telling = [name for name, each in KINDS.items() if "generation_type" in each.settings.model_fields]

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from enum import StrEnum
+from functools import cached_property
 from pathlib import Path
 from typing import Final
 
@@ -101,13 +102,29 @@ class ImportedEntry(Struct, frozen=True):
     way: Twin | None = None
 
 
-class ImportPlan(Struct, frozen=True):
-    """The changes, and what becomes of every entry. `left` says which files could not be taken."""
+@dataclass(frozen=True)
+class ImportPlan:
+    """What becomes of every entry, and the changes that make it so: notes, and links to the books.
 
-    planned: Planned
+    `left` says which files could not be taken.
+    """
+
     entries: tuple[ImportedEntry, ...]
     reports: tuple[LoreReport, ...]
+    title: str
+    made: Sequence[NoteFileChange | BookLink] = field(repr=False)
+    folder: Path
     left: tuple[str, ...] = ()
+
+    @cached_property
+    def planned(self) -> Planned:
+        """All of it as one step, in which each link has its whole book once more: spelled for who writes it."""
+        changes = tuple(
+            NoteFileChange(self.folder / one.place, None, one.text) if isinstance(one, BookLink) else one
+            for one in self.made
+        )
+        remarks = told_once(remark for report in self.reports for remark in report.remarks)
+        return Planned(ChangeSet(self.title, changes), remarks)
 
     @property
     def notes(self) -> frozenset[str]:
@@ -186,9 +203,8 @@ def plan_import(
     names = ", ".join(book.lore.name for book in books)
     if not made:
         raise InputError(names, "no entry is left to import: every one is empty, left out, or in the vault already.")
-    changes = ChangeSet(f"Import {plural(made, '# entry|# entries')} of {names}", tuple(making.changes))
-    remarks = told_once(remark for report in reports for remark in report.remarks)
-    return ImportPlan(Planned(changes, remarks), tuple(found), tuple(reports))
+    title = f"Import {plural(made, '# entry|# entries')} of {names}"
+    return ImportPlan(tuple(found), tuple(reports), title, tuple(making.changes), vault.folder)
 
 
 _EMPTY: Final = "It has no text and no keys."
@@ -202,7 +218,7 @@ class _Making:
     rules: ParseRules
     choice: ImportChoice
     books: set[str]
-    changes: list[NoteFileChange] = field(default_factory=list)
+    changes: list[NoteFileChange | BookLink] = field(default_factory=list)
     _names: FreeNames = field(init=False)
     _twins: _Twins = field(init=False)
 
@@ -227,16 +243,17 @@ class _Making:
                 continue
             inner = note_name(lore.folders.get(uid, ""), "") if self.choice.grouped else ""
             done = self._make(note, "/".join(filter(None, (folder, inner))), lore.name, uid)
-            if done.filename:
-                notes[uid] = LinkedNote(done.filename, self.changes[-1].after or "")
+            change = self.changes[-1] if done.filename else None
+            if isinstance(change, NoteFileChange):
+                notes[uid] = LinkedNote(done.filename, change.after or "")
             yield done
         if notes and book.data:
             entries = {to_string(raw.get("uid")): raw for raw in lore.entries}
-            link = BookLink(
-                name, str(book.path), lore.form, folder, entries, notes, original_text(book.data), heads=book.heads
-            )  # fmt: skip
             place = f"{folder}/{note_name(name, 'Lorebook')}{SUFFIX}"
-            self.changes.append(NoteFileChange(self.vault.path(place), None, link.text))
+            original = original_text(book.data)
+            self.changes.append(
+                BookLink(name, str(book.path), lore.form, folder, entries, notes, original, place, book.heads)
+            )
 
     def remarks(self, done: Sequence[ImportedEntry]) -> tuple[str, ...]:
         """What a person should know of the notes of one book."""
@@ -302,6 +319,8 @@ def _groups(entries: Sequence[Raw]) -> dict[str, list[str]]:
 
 def _approximated(note: BookNote, raw: Raw, groups: Mapping[str, Sequence[str]], *, gates: bool) -> BookNote:
     """The note with `excludes` for its groups, and a gate for its characters, and what is to be said of them."""
+    if not (groups or gates):
+        return note
     entry = native_entry(raw, "")
     others = [title for group in entry.groups for title in groups.get(group, ()) if title != note.title]
     added: dict[str, tuple[str, Json, str]] = {}

@@ -17,7 +17,7 @@ from lorestudio.exchange.lorebooks.entry import NEW_ENTRY
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.lorebooks.exporting import ExportChoice, ExportPlan, plan_export
 from lorestudio.studio.lorebooks.importing import ImportChoice, ImportPlan, Twin, both_lines, plan_import, read_books
-from lorestudio.studio.lorebooks.links import links_of
+from lorestudio.studio.lorebooks.links import BookLink, links_of
 from lorestudio.studio.lorebooks.syncing import SyncChoice, SyncPlan, plan_sync
 from lorestudio.studio.notes.changes.log import ChangeLog
 from lorestudio.studio.notes.vault_notes import read_vault_notes
@@ -75,6 +75,21 @@ def test_an_import_is_one_step_that_can_be_undone(tmp_path: Path) -> None:
     assert [entry.fate.left_out for entry in made.entries] == ["", "", "It has no text and no keys."]
     log.undo()
     assert files(place) == before
+
+
+def test_a_link_is_spelled_for_who_writes_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    spelled: list[str] = []
+
+    def text(link: BookLink) -> str:
+        spelled.append(link.place)
+        return "{}"
+
+    monkeypatch.setattr(BookLink, "text", property(text))
+    made = plan(vault(tmp_path), book(tmp_path, BELL), book(tmp_path, {**BELL, "content": "Dry."}, name="Land"))
+    assert (len(made.entries), spelled) == (2, [])
+    order = [change.path.name for change in made.planned.changes.changes]
+    assert order == ["Bell.md", "Sea.book.json", "Bell.md", "Land.book.json"]
+    assert spelled == ["Sea/Sea.book.json", "Land/Land.book.json"]
 
 
 def test_the_folder_of_the_book_in_other_capitals_is_the_one_that_is_there(tmp_path: Path) -> None:
