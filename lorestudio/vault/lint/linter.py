@@ -79,6 +79,12 @@ _OWN: Final = attrgetter(
 )  # fmt: skip
 """What the checks by itself look at."""
 
+_JOINT: Final = attrgetter(*(
+    name for name in Entry.__struct_fields__
+    if name not in {"content", "summary", "tokens", "links", "resolved_links", "content_hash"}
+))  # fmt: skip
+"""What the checks with regard to others look at in those."""
+
 MOST_HITS: Final = 200
 """Of a note with three hundred thousand of them the list takes longer than the checks."""
 
@@ -124,14 +130,25 @@ class Report(Struct, frozen=True):
 
 
 class _LintedNote:
-    """What is known of one note: the hits that depend on nothing else, and the findings made so far."""
+    """What is known of one note: the hits that depend on nothing else, and the findings made so far.
 
-    __slots__ = ("findings", "hits", "mark", "note")
+    `told` are all its findings beside what `facts` say of the other entries.
+    """
+
+    __slots__ = ("facts", "findings", "hits", "mark", "note", "told")
 
     def __init__(self, note: Note, rules: Rules, mark: object = None) -> None:
         self.note, self.mark = note, mark
         self.hits = tuple(_own_hits(note, rules))
         self.findings: dict[Hit, Finding] = {}
+        self.facts: VaultFacts | None = None
+        self.told: tuple[Finding, ...] = ()
+
+    def tell(self, facts: VaultFacts, books: CheckedBooks | None) -> None:
+        """Work out its findings; an entry of a lorebook may have others with the same facts."""
+        self.told = tuple(_findings(self, facts, books))
+        self.facts = facts if books is None else None
+        self.note.forget()
 
 
 class Linter:
@@ -158,15 +175,16 @@ class Linter:
                 heed(cancel)
                 if on_progress is not None:
                     on_progress(done, len(notes))
-            known, note, mark = self._known.get(key), scope.note(key, item), scope.mark(key)
+            known, mark = self._known.get(key), scope.mark(key)
             if known is None or known.mark != mark or not _same(known.note.item, item):
-                known = _LintedNote(note, facts.rules, mark)
-            else:
-                known.note = note
+                known = _LintedNote(scope.note(key, item), facts.rules, mark)
+                known.tell(facts, scope.books)
+            elif known.facts is not facts or known.note.item is not item:
+                known.note = scope.note(key, item)
+                known.tell(facts, scope.books)
             if not isinstance(item, Entry) or key not in fresh:
                 fresh[key] = known
-            found += _findings(known, facts, scope.books)
-            known.note.forget()
+            found += known.told
         self._known = fresh
         if on_progress is not None:
             on_progress(len(notes), len(notes))
@@ -200,7 +218,7 @@ class Linter:
         )  # fmt: skip
         if rules != self._rules:
             self._rules, self._known = rules, {}
-        if self._facts is None or self._facts.index is not scope.index or self._facts.rules != rules:
+        if self._facts is None or self._facts.rules != rules or not _alike(self._facts.index, scope.index):
             self._facts = VaultFacts(scope.index, rules)
         return self._facts
 
@@ -216,6 +234,17 @@ def _notes(scope: Scope) -> Iterator[tuple[NoteKey, Entry | LeftOutNote | None]]
     for key in scope.texts:
         if key not in known and key[1].endswith(".md"):
             yield key, None
+
+
+def _alike(one: VaultIndex, other: VaultIndex) -> bool:
+    """Whether both say the same of the entries as far as it concerns the others: mostly only a text has changed."""
+    return one is other or (
+        (one.vaults, one.left_out, len(one.entries)) == (other.vaults, other.left_out, len(other.entries))
+        and all(
+            before is entry or _JOINT(before) == _JOINT(entry)
+            for before, entry in zip(one.entries, other.entries, strict=True)
+        )
+    )
 
 
 def _same(before: Entry | LeftOutNote | None, item: Entry | LeftOutNote | None) -> bool:

@@ -8,8 +8,10 @@ from ruamel.yaml import YAML
 
 from lorestudio.domain.lifecycle import Cancelled, CancelToken
 from lorestudio.domain.records import replace
+from lorestudio.vault.lint import linter as linter_module
+from lorestudio.vault.lint.facts import VaultFacts
 from lorestudio.vault.lint.linter import MOST_HITS, Linter, Report, Scope, ordered
-from lorestudio.vault.lint.model import Finding, Severity
+from lorestudio.vault.lint.model import CheckedBooks, Finding, Severity
 from tests.vault.lint.vaults import findings, lint, note, scope
 
 FILES = {
@@ -89,6 +91,32 @@ def test_after_a_change_a_run_says_what_a_new_one_says(changed: dict[str, str]) 
     linter.run(scope(FILES))
     after = scope({**FILES, **changed})
     assert linter.run(after) == lint(after)
+
+
+@pytest.mark.parametrize(
+    ("now", "expected"), [("keys: [meadow]", ["B.md"]), ("keys: [meadow, harbour]", ["A.md", "B.md", "c/D.md"])]
+)
+def test_where_only_a_text_has_changed_only_its_note_is_looked_at(
+    monkeypatch: pytest.MonkeyPatch, now: str, expected: list[str]
+) -> None:
+    linter, before = Linter(), scope({**FILES, "B.md": note("keys: [meadow]", "# B\nx")})
+    linter.run(before)
+    after = scope({**FILES, "B.md": note(now, "# B\nSee [[Another]] and {{nonsense here}}.")})
+    entries = tuple(
+        new if new.filename == "B.md" else old
+        for old, new in zip(before.index.entries, after.index.entries, strict=True)
+    )
+    after = replace(after, index=replace(after.index, entries=entries, left_out=before.index.left_out))
+    report, looked_at = lint(after), list[str]()
+    own = linter_module._LintedNote.tell
+
+    def tell(known: linter_module._LintedNote, facts: VaultFacts, books: CheckedBooks | None) -> None:
+        looked_at.append(known.note.filename)
+        own(known, facts, books)
+
+    monkeypatch.setattr(linter_module._LintedNote, "tell", tell)
+    assert linter.run(after) == report
+    assert looked_at == expected
 
 
 def test_other_settings_are_heeded() -> None:
