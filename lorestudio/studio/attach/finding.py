@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
-from typing import Final
+from typing import Final, TypeAlias
 
 from msgspec import Struct
 
@@ -63,6 +63,11 @@ class FoundLore(Struct, frozen=True):
     from_end: int = 0
 
 
+_Words: TypeAlias = tuple[str, ...]
+_Run: TypeAlias = tuple[int, int, _Words]
+"""Where some words stand that follow one another, from and to, and the words."""
+
+
 class SearchedEntry(Terse, frozen=True):
     """What is looked for: an entry's text, its title, and the blocks that a run would put in for it."""
 
@@ -90,7 +95,10 @@ def find_lore(prompt: SentPrompt, entries: Iterable[SearchedEntry], said: Iterab
     """
     texts = [_clean(message.text) for message in prompt.messages]
     quoted = [list(_spans(text, said)) for text in texts]
-    claims = [claim for each in entries for claim in _claims(each, texts)]
+    wanted = {each: frozenset(words for _, _, words in _runs(each.text)) for each in entries}
+    sought = frozenset[_Words]().union(*wanted.values())
+    runs = [[run for run in _runs(text) if run[2] in sought] for text in texts]  # once, and not for each entry
+    claims = [claim for each, words in wanted.items() for claim in _claims(each, texts, words, runs)]
     claims.sort(key=lambda claim: (_ORDER[claim.grade], not claim.titled, claim.start - claim.end, claim.entry))
     taken: list[list[tuple[int, int]]] = [[] for _ in texts]
     found: dict[int, FoundLore] = {}
@@ -159,8 +167,10 @@ def _places(text: str, part: str) -> Iterator[int]:
         start = text.find(part, start + 1)
 
 
-def _claims(entry: SearchedEntry, texts: Sequence[str]) -> Iterator[_Claim]:
-    """Where an entry may stand, by the surest way of finding it."""
+def _claims(
+    entry: SearchedEntry, texts: Sequence[str], wanted: frozenset[_Words], runs: Sequence[Sequence[_Run]]
+) -> Iterator[_Claim]:
+    """Where an entry may stand, by the surest way of finding it; `wanted` are its runs of words, `runs` the texts'."""
     by_block = [
         _Claim(entry.id, Grade.BLOCK, number, start, start + len(block), titled=True)
         for number, text in enumerate(texts)
@@ -171,11 +181,11 @@ def _claims(entry: SearchedEntry, texts: Sequence[str]) -> Iterator[_Claim]:
     if by_block or not entry.text:
         yield from by_block
         return
-    for ways in (_whole, _filled, _begun, _changed):
+    for way in (_whole, _filled, _begun, None):
         found = [
             _Claim(entry.id, grade, number, start, end, _is_titled(entry.title, text, start))
             for number, text in enumerate(texts)
-            for grade, start, end in ways(entry, text)
+            for grade, start, end in (way(entry, text) if way is not None else _changed(wanted, text, runs[number]))
         ]
         if found:
             yield from found
@@ -225,17 +235,16 @@ def _begun(entry: SearchedEntry, text: str) -> Iterator[tuple[Grade, int, int]]:
             yield Grade.BEGINNING, start, end
 
 
-def _changed(entry: SearchedEntry, text: str) -> Iterator[tuple[Grade, int, int]]:
-    """The stretch that has most of the text's runs of words."""
-    wanted = frozenset(words for _, _, words in _runs(entry.text))
+def _changed(wanted: frozenset[_Words], text: str, runs: Iterable[_Run]) -> Iterator[tuple[Grade, int, int]]:
+    """The stretch that has most of the wanted runs of words."""
     if len(wanted) < _SHINGLE:
         return
-    found = [(start, end) for start, end, words in _runs(text) if words in wanted]
+    found = [(start, end) for start, end, words in runs if words in wanted]
     if len({text[start:end].lower() for start, end in found}) >= _ALIKE * len(wanted):
         yield Grade.CHANGED, min(start for start, _ in found), max(end for _, end in found)
 
 
-def _runs(text: str) -> Iterator[tuple[int, int, tuple[str, ...]]]:
+def _runs(text: str) -> Iterator[_Run]:
     words = list(_WORD.finditer(text))
     for place in range(len(words) - _SHINGLE + 1):
         run = words[place : place + _SHINGLE]

@@ -16,7 +16,7 @@ from lorestudio.domain.javascript import Json
 from lorestudio.domain.records import replace
 from lorestudio.llm.errors import LlmError
 from lorestudio.llm.messages import ChatRequest
-from lorestudio.studio.attach import captures
+from lorestudio.studio.attach import captures, finding
 from lorestudio.studio.attach.captures import Capture, redacted
 from lorestudio.studio.attach.comparing import (
     CapturedAnswers,
@@ -90,6 +90,16 @@ def test_a_short_text_needs_its_title_or_line_ends() -> None:
 def test_of_two_entries_with_one_text_the_one_with_its_title_is_there() -> None:
     entries = [SearchedEntry(0, "Bell", BELL), SearchedEntry(1, "Gong", BELL)]
     assert found_in(entries, f"<Gong>\n{BELL}\n</Gong>") == [(1, Grade.TEXT, 0)]
+
+
+def test_a_prompt_is_read_once_however_many_entries_are_looked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+    runs = finding._runs
+    monkeypatch.setattr(finding, "_runs", lambda text: read.append(text) or runs(text))
+    told = BELL.replace("tide", "water")
+    entries = [SearchedEntry(number, str(number), f"{BELL} {number}") for number in range(5)]
+    assert len(found_in(entries, told, told)) == 2
+    assert read.count(told) == 2
 
 
 def test_lines_from_nowhere_known() -> None:
