@@ -12,7 +12,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
-from posixpath import dirname
+from posixpath import basename, dirname
+from types import MappingProxyType
 from typing import Final
 
 from msgspec import Struct
@@ -23,6 +24,7 @@ from lorestudio.domain.javascript import Json, fold, trim
 from lorestudio.domain.records import replace
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.notes.changes.change_set import ChangeSet, NoteFileChange
+from lorestudio.studio.notes.changes.plan import read_bytes
 from lorestudio.studio.notes.vault_notes import Planned, VaultNotes, attachments, home_of, listed
 from lorestudio.studio.tuning.expectations import expectations_path, load
 from lorestudio.vault.files import VaultError, refused
@@ -363,11 +365,13 @@ def plan_rename(vaults: Sequence[VaultNotes], path: Path, wanted: NewName) -> Pl
     return _plan(vaults, vault, [change], title)
 
 
-def plan_move(vaults: Sequence[VaultNotes], paths: Sequence[Path], folder: str, within: str = "") -> Planned:
+def plan_move(
+    vaults: Sequence[VaultNotes], paths: Sequence[Path], folder: str, within: str = "", beside: Sequence[str] = ()
+) -> Planned:
     """Move notes into a folder of their vault, "" for the vault itself; those that are there already stay.
 
-    Those that lie `within` a folder keep the folders that they have below it. Raises InputError where a name is taken
-    there, and VaultError where a file cannot be read.
+    Those that lie `within` a folder keep the folders that they have below it, and so do files `beside` them in it,
+    which go along. Raises InputError where a name is taken there, and VaultError where a file cannot be read.
     """
     if not paths:
         raise InputError("notes", "no note is chosen.")
@@ -378,37 +382,52 @@ def plan_move(vaults: Sequence[VaultNotes], paths: Sequence[Path], folder: str, 
         home, filename = home_of(vaults, path)
         if home is not vault:
             raise InputError(path, "notes of several vaults cannot be moved in one step. Choose those of one vault.")
-        below = dirname(filename).removeprefix(within).strip("/") if within else ""
-        change = _change(vault, filename, NewName(folder="/".join(filter(None, (folder, below)))))
+        change = _change(vault, filename, NewName(folder=_below(filename, within, folder)))
         if change.after != change.before:
             changes[filename] = change
     if not changes:
         raise InputError(folder or str(vault.folder), "the notes are in this folder already.")
+    others = {name: "/".join(filter(None, (_below(name, within, folder), basename(name)))) for name in beside}
+    moved = {**{name: change.after.filename for name, change in changes.items()}, **others}
     targets: dict[str, str] = {}
-    for filename, change in changes.items():
-        check_free(vault.folder, change.after.filename, list(changes))
-        other = targets.setdefault(change.after.filename.lower(), filename)
+    for filename, after in moved.items():
+        check_free(vault.folder, after, list(moved))
+        other = targets.setdefault(after.lower(), filename)
         if other != filename:
-            raise InputError(change.after.filename, f"{other} and {filename} would have the same name there.")
+            raise InputError(after, f"{other} and {filename} would have the same name there.")
     where = folder or "the vault's own folder"
     what = next(iter(changes.values())).before.title if len(changes) == 1 else f"{len(changes)} notes"
-    return _plan(vaults, vault, list(changes.values()), f"Move {what} to {where}")
+    return _plan(vaults, vault, list(changes.values()), f"Move {what} to {where}", others)
+
+
+def _below(filename: str, within: str, folder: str) -> str:
+    """The folder that a file comes into, which has those that it lies in `within` another one."""
+    below = dirname(filename).removeprefix(within).strip("/") if within else ""
+    return "/".join(filter(None, (folder, below)))
+
+
+_MOST_BESIDE: Final = 64 * 1024 * 1024
+"""Bytes of the files that go along with a folder: what undoes it has all of them."""
 
 
 def plan_move_folder(vaults: Sequence[VaultNotes], home: Path, folder: str, to: str) -> Planned:
-    """Give a folder of the vault at `home` another path, with all notes in it and below it; the rest in it stays.
+    """Give a folder of the vault at `home` another path, with all that lies in it and below it.
 
-    Raises InputError where it cannot have that path, and VaultError where a file cannot be read.
+    What is no note stays where it is too large to be kept for the undo, and a note that cannot be read. Raises
+    InputError where it cannot have that path, and VaultError where a file cannot be read.
     """
     vault = next(each for each in vaults if each.folder == home)
     to = checked_folder(to, home)
     if to == folder or to.startswith(f"{folder}/"):
         raise InputError(to, "the folder is there already, or would lie in itself. Give another path.")
     notes = [vault.path(name) for name in vault.index.notes if name.startswith(f"{folder}/")]
-    planned = plan_move(vaults, notes, to, folder)
-    unread = (note.filename for note in vault.left_out)
-    stays = [name for name in (*attachments(home), *unread) if name.startswith(f"{folder}/")]
-    told = (f"What is no note stays in {folder}: {listed(stays)}.",) if stays else ()
+    beside = [name for name in attachments(home) if name.startswith(f"{folder}/") and vault.path(name).is_file()]
+    unread = [note.filename for note in vault.left_out if note.filename.startswith(f"{folder}/")]
+    told = [f"What cannot be read stays in {folder}: {listed(unread)}."] if unread else []
+    if sum(vault.path(name).stat().st_size for name in beside) > _MOST_BESIDE:
+        told.append(f"What is no note stays in {folder}, as it is too large to be kept for the undo: {listed(beside)}.")
+        beside = []
+    planned = plan_move(vaults, notes, to, folder, beside)
     title = f"Move the folder {folder} to {to or 'the vault itself'}"
     return replace(planned, changes=replace(planned.changes, title=title), remarks=(*planned.remarks, *told))
 
@@ -488,13 +507,20 @@ def _check_title(vaults: Sequence[VaultNotes], change: _NameChange) -> None:
             )
 
 
-def _plan(vaults: Sequence[VaultNotes], home: VaultNotes, changes: Sequence[_NameChange], title: str) -> Planned:
+def _plan(
+    vaults: Sequence[VaultNotes],
+    home: VaultNotes,
+    changes: Sequence[_NameChange],
+    title: str,
+    beside: Mapping[str, str] = MappingProxyType({}),
+) -> Planned:
+    """The change of the notes and of all that names them; other files get the paths that `beside` has for them."""
     by_name = {change.before.filename: change for change in changes}
     remarks: dict[str, list[str]] = {}
     made: list[NoteFileChange] = []
     for vault in vaults:
-        moves = _moves(vault, by_name) if vault is home else _moves_elsewhere(vault, by_name)
-        for source in _sources(vault, moves, by_name):
+        moves = _moves(vault, by_name, beside) if vault is home else _moves_elsewhere(vault, by_name)
+        for source in _sources(vault, moves, by_name, beside if vault is home else ()):
             text, _ = read_note(vault.path(source))
             change = by_name.get(source) if vault is home else None
             rewriting = Rewriting(moves, source, text, () if change is None else change.edits)
@@ -505,7 +531,13 @@ def _plan(vaults: Sequence[VaultNotes], home: VaultNotes, changes: Sequence[_Nam
             if after != text or new_path != vault.path(source):
                 path = vault.path(source)
                 made.append(NoteFileChange(path, text, after, None if new_path == path else new_path))
-    made += _in_canvases(home, _moves(home, by_name), remarks)
+    made += _in_canvases(home, _moves(home, by_name, beside), remarks)
+    done = {change.path for change in made}
+    for name, after in beside.items():
+        path = home.path(name)
+        if path not in done and (data := read_bytes(path)) is not None:
+            moved = NoteFileChange.of_bytes(path, data, data, home.folder)
+            made.append(replace(moved, new_path=home.path(after)))
     told = [f"{remark} In {listed(sources)}." for remark, sources in remarks.items()]
     try:
         made += _in_expectations(vaults, home, changes)
@@ -531,8 +563,9 @@ def _in_canvases(home: VaultNotes, moves: Moves, remarks: dict[str, list[str]]) 
             for name, value in _in_card(card, moves, canvas, remarks):
                 start, end, _ = card[name]
                 edits.append(TextEdit(start, end, spelled(value, before[start:end])))
-        if edits:
-            yield NoteFileChange(home.path(canvas), before, apply_edits(before, edits))
+        if edits or canvas in moves.paths:
+            new_path = home.path(moves.paths[canvas]) if canvas in moves.paths else None
+            yield NoteFileChange(home.path(canvas), before, apply_edits(before, edits), new_path)
 
 
 def _in_card(
@@ -581,14 +614,15 @@ def _in_expectations(
         yield NoteFileChange(path, before.text, after.text)
 
 
-def _moves(vault: VaultNotes, changes: Mapping[str, _NameChange]) -> Moves:
+def _moves(vault: VaultNotes, changes: Mapping[str, _NameChange], beside: Mapping[str, str]) -> Moves:
     before = vault.index.targets.changed({name: change.before for name, change in changes.items()})
     gone: dict[str, NoteNames | None] = dict.fromkeys(changes)
     after = before.changed(gone).changed({change.after.filename: change.after for change in changes.values()})
+    moved = {name: change.after.filename for name, change in changes.items() if change.after.filename != name}
     return Moves(
         before,
-        after,
-        {name: change.after.filename for name, change in changes.items() if change.after.filename != name},
+        after.changed({}, beside),
+        {**moved, **beside},
         {name: change.after.title for name, change in changes.items() if change.after.title != change.before.title},
         {name: change.heading for name, change in changes.items() if change.heading is not None},
     )
@@ -608,9 +642,11 @@ def _elsewhere(filename: str) -> str:
     return f"\0{filename}"
 
 
-def _sources(vault: VaultNotes, moves: Moves, changes: Mapping[str, _NameChange]) -> list[str]:
-    """The notes to look through: those that may name a changed note, by its old or its new names, and itself."""
-    found: set[str] = set()
+def _sources(vault: VaultNotes, moves: Moves, changes: Mapping[str, _NameChange], beside: Iterable[str]) -> list[str]:
+    """The notes to look through: those that may name a changed note, by its old or its new names, and itself; and
+    those that may name a file `beside` them.
+    """
+    found = {source for name in beside for source in vault.index.naming(NoteNames(name, ""))}
     for change in changes.values():
         found |= vault.index.naming(change.before) | vault.index.naming(change.after)
     return sorted(found | (moves.before.notes.keys() & changes.keys() & vault.index.notes.keys()))

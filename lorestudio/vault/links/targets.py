@@ -6,6 +6,7 @@ import posixpath
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from enum import Enum, StrEnum, auto
+from types import MappingProxyType
 from typing import Final
 
 from msgspec import Struct
@@ -117,17 +118,24 @@ class LinkTargets:
         yield self._by_title, note.title.lower()
         yield from ((self._by_alias, fold(alias)) for alias in note.aliases)
 
-    def changed(self, notes: Mapping[str, NoteNames | None]) -> LinkTargets:
-        """With these notes instead of those of the same file names; None takes one out."""
+    def changed(
+        self, notes: Mapping[str, NoteNames | None], files: Mapping[str, str] = MappingProxyType({})
+    ) -> LinkTargets:
+        """With these notes instead of those of the same file names, None takes one out; and with other paths for
+        other `files`, by those of before.
+        """
         other = LinkTargets()
         other._by_name = dict(self._by_name)
         other._by_title = dict(self._by_title)
         other._by_alias = dict(self._by_alias)
-        other._attachments = self._attachments
+        other._attachments = dict(self._attachments)
+        for before, after in files.items():
+            _drop(other._attachments, fold(before.rpartition("/")[2]), before)
+            _add(other._attachments, fold(after.rpartition("/")[2]), after)
         names = dict(self.notes)
         for filename, note in notes.items():
-            if (before := names.pop(filename, None)) is not None:
-                for table, name in other._keys(before):
+            if (known := names.pop(filename, None)) is not None:
+                for table, name in other._keys(known):
                     _drop(table, name, filename)
             if note is not None:
                 names[filename] = note

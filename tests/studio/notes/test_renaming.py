@@ -246,19 +246,74 @@ def test_moving_several_keeps_the_links_between_them(tmp_path: Path) -> None:
 def test_a_folder_moves_with_the_folders_in_it_and_the_links_follow(tmp_path: Path) -> None:
     notes = {"a/A.md": "[x](b/B.md) [y](../C.md)", "a/b/B.md": "[[a/A]]", "ab/D.md": "", "C.md": "[x](a/b/B.md) [[B]]"}
     vault = write_vault(tmp_path / "vault", notes)
-    vault.path("a/b/map.png").write_bytes(b"x")
-    vault = write_vault(tmp_path / "vault", {})
     planned = plan_move_folder([vault], vault.folder, "a", "old/c")
-    assert (planned.changes.title, planned.remarks) == (
-        "Move the folder a to old/c", ("What is no note stays in a: a/b/map.png.",)
-    )  # fmt: skip
+    assert (planned.changes.title, planned.remarks) == ("Move the folder a to old/c", ())
     assert applied(planned, vault) == {
         "old/c/A.md": "[x](b/B.md) [y](../../C.md)", "old/c/b/B.md": "[[old/c/A]]", "ab/D.md": "",
-        "C.md": "[x](old/c/b/B.md) [[B]]", "a/b/map.png": "x",
+        "C.md": "[x](old/c/b/B.md) [[B]]",
     }  # fmt: skip
     for place in ("a", "a/b/c", ".."):
         with pytest.raises(InputError):
             plan_move_folder([vault], vault.folder, "a", place)
+
+
+PICTURE = bytes(range(256)) + b"\r\n\xef\xbb\xbf"
+WITH_PICTURES = {
+    "a/A.md": "![[map.png]] ![](b/map.png) ![[a/b/map.png]]",
+    "C.md": "![[a/b/map.png|40]] ![](a/b/map.png) ![[map.png]]",
+}  # fmt: skip
+
+
+def card(folder: str) -> bytes:
+    """A canvas that names a picture and a note of the folder."""
+    text = '{"nodes":[{"type":"file","file":"FOLDER/b/map.png"},{"type":"text","text":"[[FOLDER/A]]"}]}'
+    return text.replace("FOLDER", folder).encode()
+
+
+def with_pictures(tmp_path: Path) -> VaultNotes:
+    """A vault with a picture and a canvas in the folder `a`."""
+    vault = write_vault(tmp_path / "vault", WITH_PICTURES)
+    vault.path("a/b").mkdir()
+    vault.path("a/b/map.png").write_bytes(PICTURE)
+    vault.path("a/b/Plot.canvas").write_bytes(card("a"))
+    return write_vault(vault.folder, {})
+
+
+def test_pictures_and_canvases_move_along_with_a_folder_and_come_back(tmp_path: Path) -> None:
+    vault = with_pictures(tmp_path)
+    before = {path: path.read_bytes() for path in vault.folder.rglob("*.*")}
+    planned = plan_move_folder([vault], vault.folder, "a", "old/c")
+    assert planned.remarks == ()
+    log = ChangeLog(tmp_path / "kept", [vault.folder])
+    log.apply(planned.changes)
+    assert {path.relative_to(vault.folder).as_posix(): path.read_bytes() for path in vault.folder.rglob("*.*")} == {
+        "old/c/A.md": b"![[map.png]] ![](b/map.png) ![[old/c/b/map.png]]",
+        "C.md": b"![[old/c/b/map.png|40]] ![](old/c/b/map.png) ![[map.png]]",
+        "old/c/b/map.png": PICTURE,
+        "old/c/b/Plot.canvas": card("old/c"),
+    }
+    log = ChangeLog(tmp_path / "kept", [vault.folder])  # as after a restart
+    log.undo()
+    assert {path: path.read_bytes() for path in vault.folder.rglob("*.*")} == before
+    log.redo()
+    assert vault.path("old/c/b/map.png").read_bytes() == PICTURE
+
+
+def test_what_is_too_large_for_the_undo_stays_and_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    vault = with_pictures(tmp_path)
+    monkeypatch.setattr("lorestudio.studio.notes.renaming._MOST_BESIDE", 200)
+    planned = plan_move_folder([vault], vault.folder, "a", "c")
+    told = "What is no note stays in a, as it is too large to be kept for the undo: a/b/Plot.canvas, a/b/map.png."
+    assert planned.remarks == (told,)
+    assert [change.place.name for change in planned.changes.changes if change.new_path] == ["A.md"]
+
+
+def test_a_picture_of_that_name_is_not_written_over(tmp_path: Path) -> None:
+    vault = with_pictures(tmp_path)
+    vault.path("c/b").mkdir(parents=True)
+    vault.path("c/b/map.png").write_bytes(b"other")
+    with pytest.raises(InputError, match=r"c/b/map\.png"):
+        plan_move_folder([vault], vault.folder, "a", "c")
 
 
 @pytest.mark.parametrize("plan", [

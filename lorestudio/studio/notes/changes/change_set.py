@@ -20,8 +20,8 @@ class NoteFileChange(Struct, frozen=True):
     """What happens to one file; the texts are as `read_note` gives them, with line ends and byte order mark.
 
     `before` None: the file is made. `after` None: it goes to the trash. `new_path`: it is moved there, with `after` as
-    its text. `home`: it is another program's file, written together with this vault's folder; it may lie anywhere, and
-    its texts are its bytes as Latin-1.
+    its text. `home`: it is no note but another program's file, written together with this vault's folder; it may lie
+    anywhere unless it is moved, and its texts are its bytes as Latin-1.
     """
 
     path: Path
@@ -59,7 +59,7 @@ class NoteFileChange(Struct, frozen=True):
         """What undoes it. Undoing the making of a note puts it into the trash."""
         if self.new_path is None:
             return NoteFileChange(self.path, self.after, self.before, home=self.home)
-        return NoteFileChange(self.new_path, self.after, self.before, self.path)
+        return NoteFileChange(self.new_path, self.after, self.before, self.path, self.home)
 
 
 class ChangeSet(Struct, frozen=True):
@@ -147,6 +147,8 @@ def _named(path: Path, text: str) -> Sequence[object]:
 
 def difference(change: NoteFileChange) -> tuple[DifferenceLine, ...]:
     """What happens to the text of one note, with a little of what stays around it."""
+    if change.before == change.after:
+        return ()
     old, new = ((text or "").splitlines() for text in (change.before, change.after))
     return tuple(_lines(old, new))
 

@@ -276,7 +276,7 @@ class Planner:
         if change.new_path is not None and (change.before is None or change.after is None):
             raise SaveError(f"“{change.path.name}”: a note that is moved has a text before and after it.")
         for path in {change.path, change.place}:
-            self.roots.check(path, foreign=change.home is not None)
+            self.roots.check(path, foreign=change.home is not None and change.new_path is None)
         for text in (change.before, change.after):
             if text is not None:
                 change.data(text)

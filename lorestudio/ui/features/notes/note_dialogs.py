@@ -34,6 +34,7 @@ from lorestudio.ui.widgets.cells import FIT, Column
 from lorestudio.ui.widgets.dialogs import Dialog
 from lorestudio.ui.widgets.layouts import button, column, combo, label, row
 from lorestudio.ui.widgets.record_table import CheckList, RecordTable, RecordView
+from lorestudio.vault.links.targets import NOTE_SUFFIX
 
 
 def folders_of(index: VaultIndex, vault: str) -> list[str]:
@@ -255,11 +256,12 @@ class MoveDialog(PlanDialog):
         return tr("Choose a folder, or type a new one. Links that name the path follow.")
 
     def summary(self, planned: Planned) -> str:
-        """How many notes move, and how many references follow."""
-        moved = sum(change.place != change.path for change in planned.changes.changes)
-        return (
-            tr("{notes} to another folder.", notes=count(moved, "note moves", "notes move")) + " " + _following(planned)
-        )
+        """How many notes move, what moves along, and how many references follow."""
+        moved = [change.path.suffix == NOTE_SUFFIX for change in planned.changes.changes if change.new_path is not None]
+        told = tr("{notes} to another folder", notes=count(sum(moved), "note moves", "notes move"))
+        if not all(moved):
+            told = tr("{told}, with {files}", told=told, files=count(moved.count(False), "other file", "other files"))
+        return f"{told}. {_following(planned)}"
 
 
 def _following(planned: Planned) -> str:

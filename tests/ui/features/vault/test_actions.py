@@ -269,8 +269,9 @@ def test_the_menu_of_a_row_begins_with_a_new_note(window) -> None:
 
 
 @pytest.mark.parametrize("name", ["note.rename", "note.move"])
-def test_a_folder_that_is_chosen_is_moved_with_all_notes_in_it(window, vault, name: str) -> None:
+def test_a_folder_that_is_chosen_is_moved_with_all_that_lies_in_it(window, vault, name: str) -> None:
     (vault / "items" / "plain.md").write_text("No entry.\n", encoding="utf-8")
+    (vault / "items" / "map.png").write_bytes(b"\x89PNG")
     choose(window, "items/Crown.md")
     window.show_pane("vault")
     tree = window.vault.tree
@@ -282,12 +283,16 @@ def test_a_folder_that_is_chosen_is_moved_with_all_notes_in_it(window, vault, na
     dialog.folder.setText("old/things")
     dialog.preview()
     settle(window)
+    moves = "2 notes move to another folder, with 1 other file. No reference has to change."
+    assert dialog.view.summary.text() == moves
     dialog.go()
     settle(window)
     assert {"old/things/Crown.md", "old/things/plain.md"} <= set(contents(vault))
+    assert (vault / "old/things/map.png").read_bytes() == b"\x89PNG"
     assert not (vault / "items").exists()
     undo(window)
     assert set(contents(vault)) == {*NOTES, "items/plain.md"}
+    assert (vault / "items/map.png").read_bytes() == b"\x89PNG"
     assert not (vault / "old").exists()
 
 
