@@ -19,6 +19,7 @@ from typing import Final
 
 from msgspec import Struct
 
+from lorestudio.domain.records import replace
 from lorestudio.studio.notes.changes.change_set import (
     ChangedMeanwhileError,
     ChangeSet,
@@ -32,6 +33,8 @@ from lorestudio.studio.notes.changes.snapshots import Snapshots, history_kept
 from lorestudio.studio.notes.trash import Trash, Trashed
 from lorestudio.vault.file_lock import locked
 from lorestudio.vault.files import ChangedOnDisk, SaveError, VaultError, reason_of, refused, utc_now
+from lorestudio.vault.links.targets import NOTE_SUFFIX
+from lorestudio.vault.note.three_way_merge import joined, three_way
 from lorestudio.vault.writer import digest_of, move_note, remove_note, same_place, save_note
 
 
@@ -249,6 +252,17 @@ class Runner(Struct):
         )
         return NoteFileChange(change.path, before, after, change.new_path, change.home)
 
+    def since(self, change: NoteFileChange) -> NoteFileChange:
+        """The change of a note with what was written there since, as far as both are about other lines of it."""
+        data = read_bytes(change.path) if change.path.suffix == NOTE_SUFFIX else None
+        if data is None or change.before is None or change.after is None or data == change.data(change.before):
+            return change
+        try:
+            now = data.decode("utf-8")
+            return replace(change, before=now, after=joined(three_way(change.before, now, change.after), {}))
+        except ValueError:  # no text, or a person has to decide
+            return change
+
     def _clear_after(self, run: ChangeRun, back: frozenset[Path]) -> None:
         """Remove what a run has made besides, after files of it came back: their copies in the trash, empty folders."""
         self._tidily(lambda: self.trash.remove_run(run.id, back))
@@ -434,9 +448,10 @@ class ChangeLog:
     def undo(self, only: Collection[Path] | None = None, unsaved: Collection[Path] = ()) -> ChangeSet:
         """Undo the newest step; returns what was done to the files.
 
-        Where a file was changed by somebody else meanwhile, or has an `unsaved` text, nothing is undone:
-        ChangedMeanwhileError names the files, and in `others` those that `only` can be given. `only` picks files of
-        the step by the path that they had before or have after it; the others stay as they are, also after a redo.
+        What was written into other lines of a note since stays. Where the same lines or other files were changed
+        meanwhile, or there is an `unsaved` text, nothing is undone: ChangedMeanwhileError names the files, and in
+        `others` those that `only` can be given. `only` picks files of the step by the path that they had before or have
+        after it; the others stay as they are, also after a redo.
         Nothing is undone either where the newest step is another one than `undo_title` said: SaveError names it.
         Raises what `apply` raises.
         """
@@ -447,7 +462,7 @@ class ChangeLog:
             step = self._done[-1]
             _check_shown(step, shown, "undone", "the newest change is {title}; undo again to take it back")
             part = _picked(step, only)[::-1]
-            changes = tuple(self._runner.texts(step.changes[number]).inverse for number in part)
+            changes = tuple(self._runner.since(self._runner.texts(step.changes[number]).inverse) for number in part)
             wanted = ChangeSet(step.title, changes)
             self._runner.run(wanted, RunKind.UNDO, step.id, part, reverses=step.last, unsaved=unsaved)
         return wanted
@@ -461,7 +476,8 @@ class ChangeLog:
             step = self._undone[-1]
             _check_shown(step, shown, "done again", "what was undone last is {title}; try again for that")
             part = step.last.part[::-1]
-            wanted = ChangeSet(step.title, tuple(self._runner.texts(step.changes[number]) for number in part))
+            changes = tuple(self._runner.since(self._runner.texts(step.changes[number])) for number in part)
+            wanted = ChangeSet(step.title, changes)
             self._runner.run(wanted, RunKind.REDO, step.id, part, reverses=step.last, unsaved=unsaved)
         return wanted
 

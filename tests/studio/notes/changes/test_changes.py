@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from lorestudio.domain.lifecycle import Cancelled
+from lorestudio.domain.records import replace
 from lorestudio.studio.notes.changes import log as changes
 from lorestudio.studio.notes.changes.change_set import (
     ChangedMeanwhileError,
@@ -581,22 +582,51 @@ def test_somebody_writes_in_the_middle(log: ChangeLog, vault: Path) -> None:
 def test_undo_refuses_what_was_changed_and_takes_the_rest(log: ChangeLog, tmp_path: Path, vault: Path) -> None:
     before = files_in(vault)
     log.apply(rename_set(vault))
-    moved = vault / "giants" / "old" / "Skarn the Grey.md"
-    moved.write_bytes(b"edited in another program")
+    lamp = vault / "Lamp.md"
+    lamp.write_bytes(b"edited in another program")
     after = files_in(vault)
-    with pytest.raises(ChangedMeanwhileError, match=r"“Skarn the Grey.md” has changed on disk") as caught:
+    with pytest.raises(ChangedMeanwhileError, match=r"“Lamp.md” has changed on disk") as caught:
         log.undo()
-    assert caught.value.paths == (moved,)
+    assert caught.value.paths == (lamp,)
     assert files_in(vault) == after
     assert log.can_undo
     log.undo(only=caught.value.others)
-    rest = {"Lamp.md": before["Lamp.md"], "Tide.md": b""}
-    assert files_in(vault) == {**rest, "giants/old/Skarn the Grey.md": b"edited in another program"}
+    rest = {"Skarn.md": before["Skarn.md"], "Tide.md": b"", "Lamp.md": b"edited in another program"}
+    assert files_in(vault) == rest
     again = reopened(tmp_path, vault)
     again.redo()  # the same three files, the fourth stays
     assert files_in(vault) == after
     again.undo()
-    assert files_in(vault) == {**rest, "giants/old/Skarn the Grey.md": b"edited in another program"}
+    assert files_in(vault) == rest
+
+
+def test_what_was_written_into_other_lines_since_stays_when_a_step_is_undone_and_redone(
+    log: ChangeLog, vault: Path
+) -> None:
+    lamp, light = vault / "Lamp.md", vault / "lights" / "Light.md"
+    lamp.write_bytes(b"\xef\xbb\xbf# Lamp\r\n\r\nIt burns.\r\n")
+    log.apply(ChangeSet("rename", (replace(edit(lamp, "\ufeff# Light\r\n\r\nIt burns.\r\n"), new_path=light),)))
+    light.write_bytes(light.read_bytes() + b"Day and night.\r\n")
+    log.undo()
+    assert files_in(vault)["Lamp.md"] == b"\xef\xbb\xbf# Lamp\r\n\r\nIt burns.\r\nDay and night.\r\n"
+    lamp.write_bytes(lamp.read_bytes().replace(b"night", b"dusk"))
+    log.redo()
+    assert not lamp.exists()
+    assert light.read_bytes() == b"\xef\xbb\xbf# Light\r\n\r\nIt burns.\r\nDay and dusk.\r\n"
+    assert log.can_undo
+
+
+@pytest.mark.parametrize(("name", "since"), [("Lamp.canvas", b"A\n\n\nc\n"), ("Lamp.md", b"\xff\n\n\nc\n")])
+def test_lines_of_what_is_no_note_or_no_text_are_not_brought_together(
+    log: ChangeLog, vault: Path, name: str, since: bytes
+) -> None:
+    file = vault / name
+    file.write_bytes(b"a\n\n\nb\n")
+    log.apply(ChangeSet("edit", (edit(file, "a\n\n\nc\n"),)))
+    file.write_bytes(since)
+    with pytest.raises(ChangedMeanwhileError):
+        log.undo()
+    assert file.read_bytes() == since
 
 
 def test_undoing_one_of_two_deletions_leaves_the_other_in_the_trash(log: ChangeLog, vault: Path) -> None:
