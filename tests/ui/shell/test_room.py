@@ -1,4 +1,4 @@
-"""Whether everything has room: panes beside each other, and words in fields, buttons and lines of text."""
+"""Whether everything has room, and none too much: panes beside each other, words in fields, buttons and lines."""
 
 from __future__ import annotations
 
@@ -13,11 +13,15 @@ from PySide6.QtWidgets import (
     QAbstractScrollArea,
     QAbstractSpinBox,
     QApplication,
+    QCheckBox,
     QComboBox,
+    QDialogButtonBox,
     QLabel,
     QLineEdit,
+    QPushButton,
     QTabBar,
     QTabWidget,
+    QToolButton,
     QWidget,
 )
 
@@ -82,6 +86,24 @@ def misplaced(root: QWidget) -> set[tuple[str, ...]]:
     return found
 
 
+def stretched(root: QWidget) -> set[tuple[str, ...]]:
+    """Buttons and fields of one line with room that nobody needs."""
+    seen = [each for each in root.findChildren(QWidget) if not each.visibleRegion().isEmpty()]
+    wide = [
+        (each.text(),)
+        for each in seen
+        if isinstance(each, QPushButton)
+        and each.width() > each.sizeHint().width() + 1
+        and not (each.text() in _FILLING or isinstance(each.parentWidget(), QDialogButtonBox))
+    ]
+    high = [each for each in seen if isinstance(each, _ONE_LINE) and each.height() > each.sizeHint().height() + 1]
+    return {*wide, *map(_names, high)}
+
+
+_FILLING = {"Use", "Delete…", "Save current settings as…", "Add setting…"}
+"""Buttons that fill the width of a list or of a pane."""
+
+_ONE_LINE = (QPushButton, QToolButton, QCheckBox, QComboBox, QAbstractSpinBox)
 _WITH_PARTS = (QLineEdit, QAbstractSpinBox, QComboBox, QAbstractScrollArea, QTabWidget, QTabBar)
 
 
@@ -101,6 +123,11 @@ def _is_part(each: object) -> TypeGuard[QWidget]:
         return False
     said = isinstance(each, QLabel) and bool(each.text())
     return said or isinstance(each, QAbstractButton | QLineEdit | QComboBox | QAbstractSpinBox | QAbstractScrollArea)
+
+
+def wrong(root: QWidget) -> set[str | tuple[str, ...]]:
+    """All that has too little room or too much."""
+    return cut_off(root) | misplaced(root) | stretched(root)
 
 
 @pytest.mark.parametrize(
@@ -134,7 +161,7 @@ def test_no_words_of_a_pane_are_cut_off(letters: float, studio: MainWindow, size
             studio.context.uncover(name)
             settle(studio)
             for _ in pages(dock):
-                assert (cut_off(dock), misplaced(dock)) == (set(), set()), (workspace.name, name)
+                assert wrong(dock) == set(), (workspace.name, name)
 
 
 @pytest.mark.parametrize("letters", [1, 1.5], indirect=True)
@@ -144,7 +171,7 @@ def test_no_words_of_a_dialog_are_cut_off(letters: float, studio: MainWindow) ->
     seen = 0
     for each, dialog in dialogs(studio):
         for _ in pages(dialog):
-            assert (cut_off(dialog), misplaced(dialog)) == (set(), set()), each
+            assert wrong(dialog) == set(), each
             seen += 1
     assert seen > 40
 
