@@ -119,6 +119,17 @@ def test_entries_are_copied_switched_deleted_renamed_and_all_is_undone(window: M
     for _ in range(2):
         window.run("vault.undo")
         settle(window)
+    window.show_pane("entry")
+    window.run("note.rename")
+    dialog = next(each for each in QApplication.topLevelWidgets() if isinstance(each, QDialog) and each.isVisible())
+    line = dialog.findChild(QLineEdit)
+    assert (line.text(), line.selectedText()) == ("Bell", "Bell")
+    line.setText("Great Bell")
+    dialog.accept()
+    settle(window)
+    assert (entries(window)["0"]["comment"], titles(window)) == ("Great Bell", ["Great Bell", "Gate"])
+    window.run("vault.undo")
+    settle(window)
     assert window.session.project.book_paths[0].read_text("utf-8") == TEXT
     assert went_in(window) == ["Bell"]
     assert not window.commands.actions["note.move"].isEnabled()
