@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Final
@@ -13,7 +13,7 @@ from PySide6.QtGui import QGuiApplication, QResizeEvent
 from PySide6.QtWidgets import QMenu, QWidget
 
 from lorestudio.domain.entry import VaultIndex
-from lorestudio.domain.lifecycle import Cancelled, CancelToken, Progress
+from lorestudio.domain.lifecycle import Progress
 from lorestudio.domain.records import replace
 from lorestudio.studio.graph.analysis import local_graph, shortest_path
 from lorestudio.studio.graph.graph import NoteGraph, Point
@@ -24,6 +24,7 @@ from lorestudio.ui.features.graph.items import shown_graph
 from lorestudio.ui.features.graph.lists import GapList, GraphLists
 from lorestudio.ui.features.graph.looks import StrokeSet, graph_looks, node_sentence
 from lorestudio.ui.features.graph.view import ZOOM_STEP, GraphKeeper, GraphView, graph_bytes
+from lorestudio.ui.shell.jobs import Job, Newest
 from lorestudio.ui.shell.qt import later
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import Notice, count, number, sentence_of, tr
@@ -76,7 +77,7 @@ class GraphPane(Pane):
         self._firing = FiringCounts()
         self._search: Mapping[int, str] = {}
         self._hits: tuple[int, ...] = ()
-        self._cancel: CancelToken | None = None
+        self._newest = Newest(session.jobs)
         self._large = False
         self._stopped = False
         self._fired_stale = True
@@ -160,14 +161,13 @@ class GraphPane(Pane):
     def stop(self) -> None:
         """End what runs and save what is to be kept; for the end of the window."""
         self._stopped = True
-        if self._cancel is not None:
-            self._cancel.cancel()
+        self._newest.cancel()
         self._keeper.finish()
 
     @property
     def working(self) -> bool:
         """Whether the graph is being made."""
-        return self._cancel is not None
+        return self._newest.busy
 
     def save_picture(self, path: Path, kind: str) -> None:
         """Write the graph as `png`, `svg` or `json`. Raises InputError where it cannot be written."""
@@ -204,45 +204,36 @@ class GraphPane(Pane):
             return
         self._stop_job()
         self._index = project.index
-        cancel = self._cancel = CancelToken()
         wish = GraphWish(self.bar.option("everything"), self._large, fresh)
         store = self._store
 
-        def work(report: Callable[[object], None]) -> PreparedGraph:
+        def work(job: Job) -> PreparedGraph:
             def tell(news: PreparedGraph | Progress) -> None:
                 if isinstance(news, PreparedGraph):  # so many strokes take longer than the window may stand still
                     graph = news.found.graph
-                    report(StrokeSet(graph, {entry: row for row, entry in enumerate(graph.nodes)}))
-                report(news)
+                    job(StrokeSet(graph, {entry: row for row, entry in enumerate(graph.nodes)}))
+                job(news)
 
-            made = prepare(project, store, wish, tell, cancel)
+            made = prepare(project, store, wish, tell, job.token)
             if made.positions is not None:
                 store.save(project.places, made.layout())
             return made
 
+        title = tr("Making the graph")
+        self._newest.start(title, work, done=self._made, failed=self._failed, reported=self._reported)
         self.strip.start(tr("Reading how the notes are connected…"), stoppable=True)
         if self._prepared is None:
             self._say_loading()
-        self._session.jobs.start(
-            tr("Making the graph"),
-            work,
-            done=lambda made: self._made(made, cancel),
-            failed=lambda error: self._failed(error, cancel),
-            reported=lambda news: self._reported(news, cancel),
-        )
 
     def _stop_job(self) -> None:
-        if self._cancel is not None:
-            self._cancel.cancel()
-            self._cancel = None
+        if self.working:
+            self._newest.cancel()
             self.strip.finish()
             self._index = None
             if self._prepared is None or self._prepared.positions is None:
                 self._show_picture()
 
-    def _reported(self, news: object, cancel: CancelToken) -> None:
-        if cancel is not self._cancel:
-            return
+    def _reported(self, news: object) -> None:
         if isinstance(news, Progress):
             self.strip.bar.setRange(0, news.total)
             self.strip.bar.setValue(news.done)
@@ -257,21 +248,16 @@ class GraphPane(Pane):
             fits = before is not None and _same_nodes(before, news)
             self._take(replace(news, positions=known if fits else None))
 
-    def _made(self, made: PreparedGraph, cancel: CancelToken) -> None:
-        if cancel is self._cancel:
-            self._cancel = None
-            self.strip.finish()
-            if self.bar.search.hasFocus() and not self.bar.search.text():
-                QTimer.singleShot(0, self, lambda: self.focus_target().setFocus())
-            self._take(made, fit=self._prepared is None or self._prepared.positions is None)
+    def _made(self, made: PreparedGraph) -> None:
+        self.strip.finish()
+        if self.bar.search.hasFocus() and not self.bar.search.text():
+            QTimer.singleShot(0, self, lambda: self.focus_target().setFocus())
+        self._take(made, fit=self._prepared is None or self._prepared.positions is None)
 
-    def _failed(self, error: Exception, cancel: CancelToken) -> None:
-        if cancel is self._cancel:
-            self._cancel = None
-            self.strip.finish()
-            if not isinstance(error, Cancelled):
-                self._session.notice.emit(Notice(sentence_of(error), "error", key="graph"))
-            self._show_picture()
+    def _failed(self, error: Exception) -> None:
+        self.strip.finish()
+        self._session.notice.emit(Notice(sentence_of(error), "error", key="graph"))
+        self._show_picture()
 
     def _take(self, prepared: PreparedGraph | None, *, fit: bool = False) -> None:
         """Show a graph, None for none. One that only has its places by now is drawn; its lists stand already."""

@@ -24,7 +24,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QApplication, QPushButton, QSizePolicy, QToolTip, QWidget
 from pytestqt.qtbot import QtBot
 
-from lorestudio.domain.lifecycle import CancelToken, Progress
+from lorestudio.domain.lifecycle import Progress
 from lorestudio.domain.records import replace
 from lorestudio.studio.graph.analysis import GraphStudy
 from lorestudio.studio.graph.graph import Edge, EdgeKind, GraphNode, NodeKind, NoteGraph
@@ -750,14 +750,10 @@ def test_a_way_is_drawn_as_far_as_its_nodes_are_still_there(seen: GraphPane) -> 
 
 
 def test_how_far_the_layout_is_and_that_it_was_stopped_is_said(seen: GraphPane, theme: Theme) -> None:
-    token = seen._cancel = CancelToken()
     seen.strip.start("Reading how the notes are connected…", stoppable=True)
-    seen._reported(Progress(30, 100), token)
+    seen._reported(Progress(30, 100))
     assert (seen.strip.bar.value(), seen.strip.bar.maximum()) == (30, 100)
     assert seen.strip.label.text() == "Laying out the graph…"
-    seen._reported(Progress(40, 100), CancelToken())  # of a layout that is not wanted any more
-    assert seen.strip.bar.value() == 30
-    seen._cancel = None
     seen.strip.finish()
     prepared = replace(seen._prepared, positions=None)
     seen._say_no_positions(prepared)
