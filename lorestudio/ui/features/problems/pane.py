@@ -10,6 +10,7 @@ import time
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from operator import attrgetter
 from typing import Final
 
@@ -18,10 +19,10 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHeaderView, QPushButton, QTextBrowser, QWidget
 
 from lorestudio.domain.entry import VaultIndex
-from lorestudio.domain.lifecycle import Cancelled, CancelToken
 from lorestudio.studio.project.problems import ProblemFinder, Problems, preview
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.runs import TraceBook
+from lorestudio.ui.shell.jobs import Job, Newest
 from lorestudio.ui.shell.qt import ITEM, later, plain
 from lorestudio.ui.shell.theme import Theme, fixed_font
 from lorestudio.ui.shell.words import count, number, sentence_case, sentence_of, tr
@@ -361,8 +362,8 @@ class ProblemsPane(Pane):
         self.finder = ProblemFinder()
         self.problems: Problems | None = None
         self._rows_of: VaultIndex | None = None
-        self._token: CancelToken | None = None
-        self._again = False
+        self._newest = Newest(session.jobs)
+        self._fixing = False
         self._ran = -1
         self._settle = later(self, self.look, SETTLE_MS)
         self._build()
@@ -416,7 +417,11 @@ class ProblemsPane(Pane):
     @property
     def looking(self) -> bool:
         """Whether the checks run or are about to."""
-        return self._token is not None or self._settle.isActive()
+        return self._busy or self._settle.isActive()
+
+    @property
+    def _busy(self) -> bool:
+        return self._newest.busy or self._fixing
 
     def look(self) -> None:
         """Look for problems now; where that is under way already, once more afterwards."""
@@ -424,16 +429,14 @@ class ProblemsPane(Pane):
         project = self._session.project
         if project is None:
             return
-        if self._token is not None:
-            self._again = True
-            self._token.cancel()
+        if self._fixing:
+            self._settle.start()
             return
-        token = self._token = CancelToken()
         traces = TraceBook(self._session.runs.traces).values()  # unpacked by the worker, one after the other
         drafts = {path: draft.text for path, draft in self._drafts.all.items()}
         finder, by = self.finder, self._session.choice.deciding(project)
 
-        def work(report: Callable[[object], None]) -> tuple[Problems, tuple[str, ...]]:
+        def work(job: Job) -> tuple[Problems, tuple[str, ...]]:
             last = 0.0
 
             def on_progress(done: int, total: int) -> None:
@@ -441,27 +444,19 @@ class ProblemsPane(Pane):
                 now = time.monotonic()
                 if now - last >= REPORT_SECONDS:
                     last = now
-                    report((done, total))
+                    job((done, total))
 
-            problems = finder.find(project, traces, drafts, on_progress, token, by)
+            problems = finder.find(project, traces, drafts, on_progress, job.token, by)
             return problems, tuple(map(search_text, problems.findings))
 
+        done = partial(self._found, project)
+        self._newest.start(tr("Looking for problems"), work, done=done, failed=self._failed, reported=self._reported)
         self._tell()
-        self._session.jobs.start(
-            tr("Looking for problems"),
-            work,
-            done=lambda found: self._found(token, project, *found),
-            failed=self._failed,
-            reported=lambda far: self._reported(token, *far),
-            owner=self,
-        )
 
     def stop(self) -> None:
         """Stop looking, as at the end of the window."""
         self._settle.stop()
-        self._again = False
-        if self._token is not None:
-            self._token.cancel()
+        self._newest.cancel()
 
     def chosen(self) -> Finding | None:
         """The finding that is chosen."""
@@ -490,9 +485,9 @@ class ProblemsPane(Pane):
         notes = tuple(
             dict.fromkeys(item.note for item in self.model.findings() if item.fix is not None and item.fix.safe)
         )
-        if project is None or not notes or self._token is not None:
+        if project is None or not notes or self._busy:
             return
-        self._token = CancelToken()
+        self._fixing = True
         finder, by = self.finder, self._session.choice.deciding(project)
         self.details.fix_all.setEnabled(False)
         title = tr("Working out the fixes")
@@ -523,14 +518,13 @@ class ProblemsPane(Pane):
             self._settle.start()
             self._tell()
 
-    def _reported(self, token: CancelToken, done: int, total: int) -> None:
-        if token is self._token and not token.cancelled:
-            self.head.tell(tr("Checking… {done} of {notes}", done=number(done), notes=count(total, "note", "notes")))
+    def _reported(self, far: tuple[int, int]) -> None:
+        done, total = far
+        self.head.tell(tr("Checking… {done} of {notes}", done=number(done), notes=count(total, "note", "notes")))
 
-    def _found(self, token: CancelToken, project: Project, problems: Problems, texts: tuple[str, ...]) -> None:
-        self._token = None
-        now = self._session.project
-        if not token.cancelled and now is not None and now.index is project.index:
+    def _found(self, project: Project, found: tuple[Problems, tuple[str, ...]]) -> None:
+        (problems, texts), now = found, self._session.project
+        if now is not None and now.index is project.index:
             before, self.problems = self.problems, problems
             if before is None or self._rows_of is not project.index or before.findings != problems.findings:
                 self._rows_of = project.index
@@ -538,27 +532,18 @@ class ProblemsPane(Pane):
             else:  # the rows stay as they are, folded and scrolled
                 self._tell()
                 self._explain()
-        self._next()
 
     def _worked_out(self, repairs: tuple[Repair, ...]) -> None:
-        self._token = None
+        self._fixing = False
         if repairs:
             self._offer(repairs)
         else:
             self.head.tell(tr("There is nothing left that can be fixed safely."))
         self._explain()
-        self._next()
 
     def _failed(self, error: Exception) -> None:
-        self._token = None
-        if not isinstance(error, Cancelled):
-            self.head.tell(tr("The checks failed: {error}", error=sentence_of(error)))
-        self._next()
-
-    def _next(self) -> None:
-        if self._again:
-            self._again = False
-            self.look()
+        self._fixing = False
+        self.head.tell(tr("The checks failed: {error}", error=sentence_of(error)))
 
     def _show(self, problems: Problems, texts: tuple[str, ...]) -> None:
         before = self.chosen()
@@ -623,9 +608,9 @@ class ProblemsPane(Pane):
 
     def _explain(self) -> None:
         finding = self.chosen()
-        can = finding is not None and finding.fix is not None and self._token is None
+        can = finding is not None and finding.fix is not None and not self._busy
         self.details.fix.setEnabled(can)
-        self.details.fix_all.setEnabled(self.model.safe and self._token is None)
+        self.details.fix_all.setEnabled(self.model.safe and not self._busy)
         self.details.explain(finding)
 
     def _go(self, index: QModelIndex) -> None:

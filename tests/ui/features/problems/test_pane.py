@@ -322,7 +322,8 @@ def test_a_failure_is_told(qtbot: QtBot, filled: Stage, monkeypatch: pytest.Monk
 
 
 def test_a_stop_is_no_failure(qtbot: QtBot, filled: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
-    def stop(*_: object) -> None:
+    def stop(_project: object, _traces: object, _drafts: object, _far: object, token: CancelToken, _by: object) -> None:
+        token.cancel()
         raise Cancelled
 
     monkeypatch.setattr(filled.pane.finder, "find", stop)
@@ -714,17 +715,9 @@ def test_the_note_of_the_title_counts_all_findings(qtbot: QtBot, stage: Stage, m
     assert stage.counts == [(1, 2)]
 
 
-def test_how_far_the_checks_are_is_said_unless_they_were_given_up(stage: Stage) -> None:
-    pane = stage.pane
-    token = pane._token = CancelToken()
-    pane._reported(token, 3, 1200)
-    assert pane.head.told == "Checking… 3 of 1,200 notes"
-    pane._reported(CancelToken(), 4, 1200)
-    assert pane.head.told == "Checking… 3 of 1,200 notes"
-    token.cancel()
-    pane._reported(token, 5, 1200)
-    assert pane.head.told == "Checking… 3 of 1,200 notes"
-    pane._token = None
+def test_how_far_the_checks_are_is_said(stage: Stage) -> None:
+    stage.pane._reported((3, 1200))
+    assert stage.pane.head.told == "Checking… 3 of 1,200 notes"
 
 
 def test_a_note_that_is_no_entry_is_chosen_as_such(filled: Stage, tmp_path: Path) -> None:
