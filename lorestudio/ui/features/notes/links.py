@@ -180,7 +180,6 @@ class LinksPane(Pane):
         super().__init__("links", tr("Links"), theme)
         self._session, self._selection, self._work = session, selection, work
         self._path: Path | None = None
-        self._number = 0
         self._cancel = CancelToken()
         self._finder: WakeFinder | None = None
         self._found_by: Deciding | None = None
@@ -217,9 +216,7 @@ class LinksPane(Pane):
         """Look at the links of the chosen note now."""
         self._delay.stop()
         self._cancel.cancel()
-        self._cancel = CancelToken()
-        self._number += 1
-        mine = self._number
+        mine = self._cancel = CancelToken()
         session = self._session
         note = self._selection.note_of(session)
         path = session.note_path(note) if note is not None else None
@@ -272,18 +269,18 @@ class LinksPane(Pane):
         if self.isVisible():
             self._delay.start()
 
-    def _ask_wakes(self, mine: int, entry: Entry) -> None:
+    def _ask_wakes(self, mine: CancelToken, entry: Entry) -> None:
         project = self._session.project
         if project is None:
             return
         self._pending += 1
-        index, token, known = project.index, self._cancel, self._finder
+        index, known = project.index, self._finder
         by = self._session.choice.deciding(project)
         fits = known is not None and known.vault is index and self._found_by == by
 
         def work(_report: object) -> tuple[WakeFinder, tuple[PlaceRow, ...]]:
             finder = known if known is not None and fits else by.key_search.wakes(index)
-            return finder, wake_rows(finder, entry, project.note_path, token)
+            return finder, wake_rows(finder, entry, project.note_path, mine)
 
         def done(result: tuple[WakeFinder, tuple[PlaceRow, ...]]) -> None:
             self._finder, self._found_by = result[0], by
@@ -293,9 +290,9 @@ class LinksPane(Pane):
             tr("Looking at keys"), work, done=done, failed=lambda error: self._failed(mine, str(error))
         )
 
-    def _merge(self, mine: int, rows: Sequence[PlaceRow], sections: Collection[LinkSection]) -> None:
+    def _merge(self, mine: CancelToken, rows: Sequence[PlaceRow], sections: Collection[LinkSection]) -> None:
         """Show these groups in place of those of the same sections."""
-        if mine != self._number:
+        if mine is not self._cancel:
             return
         self._pending -= 1
         order = list(LinkSection)
@@ -322,8 +319,8 @@ class LinksPane(Pane):
                 told = tr("Nothing links to this note or names it, and it links to nothing. Traces tell what wakes it.")
             self.say_empty(tr("No links"), told)
 
-    def _failed(self, mine: int, sentence: str) -> None:
-        if mine == self._number and sentence:
+    def _failed(self, mine: CancelToken, sentence: str) -> None:
+        if mine is self._cancel and sentence:
             self.state.setText(sentence)
             self.state.setToolTip(plain(sentence))
 

@@ -99,13 +99,12 @@ class SearchPane(Pane):
     """`jump` carries a file, a line from 1 (0 for the note as such) and the characters that were found in it."""
 
     jump = Signal(object, int, int, int)
-    _arrived = Signal(int, object)  # the number of the search and rows of it, from the worker
+    _arrived = Signal(object, object)  # the token of the search and rows of it, from the worker
 
     def __init__(self, theme: Theme, session: Session, work: NoteWork) -> None:
         super().__init__("search", tr("Search"), theme)
         self._session, self._work = session, work
         self._cancel: CancelToken | None = None
-        self._number = 0
         self._query: SearchQuery | None = None
         self._hits = self._look = 0
         self.model = PlaceTree(self)
@@ -169,9 +168,7 @@ class SearchPane(Pane):
     def run(self) -> None:
         """Search now."""
         self._delay.stop()
-        self.cancel()
-        self._number += 1
-        self.model.clear()
+        self._forget()
         self._hits = 0
         self._query = None
         words, project = self.field.text(), self._session.project
@@ -194,6 +191,11 @@ class SearchPane(Pane):
         if self._cancel is not None:
             self._cancel.cancel()
 
+    def _forget(self) -> None:
+        self.cancel()
+        self._cancel = None
+        self.model.clear()
+
     def replace(self) -> None:
         """Replace what is ticked, as one step that can be undone."""
         try:
@@ -211,21 +213,20 @@ class SearchPane(Pane):
 
     def _start(self, query: SearchQuery) -> None:
         token = self._cancel = CancelToken()
-        mine = self._number
         self._say(tr("Searching…"))
         self.stop.show()
         self.pages.setCurrentWidget(self.tree)
-        send = partial(self._arrived.emit, mine)
+        send = partial(self._arrived.emit, token)
         self._work.ask(
             lambda vaults: search_rows(vaults, query, token, send),
-            lambda end: self._ended(mine, end),
-            lambda text: self._wrong(mine, text, stopped=token.cancelled),
+            lambda end: self._ended(token, end),
+            lambda text: self._wrong(token, text),
             with_drafts=True,
             with_books=True,
         )
 
-    def _show_rows(self, search: int, rows: tuple[PlaceRow, ...]) -> None:
-        if search != self._number:
+    def _show_rows(self, token: CancelToken, rows: tuple[PlaceRow, ...]) -> None:
+        if token is not self._cancel:
             return
         first = len(self.model.groups)
         self.model.append(rows)
@@ -238,11 +239,10 @@ class SearchPane(Pane):
         self._say(tr("Searching… {found}", found=self._counted()))
         self._settle()
 
-    def _ended(self, mine: int, cut: bool) -> None:
-        if mine != self._number:
+    def _ended(self, token: CancelToken, cut: bool) -> None:
+        if token is not self._cancel:
             return
         self.stop.hide()
-        self._cancel = None
         if not self.model.groups:
             self._say(tr("Nothing found"))
             words = shorten(self.field.text(), 60)
@@ -252,11 +252,11 @@ class SearchPane(Pane):
             self._say(self._counted() + more)
         self._preview()
 
-    def _wrong(self, mine: int, sentence: str, *, stopped: bool) -> None:
-        if mine != self._number:
+    def _wrong(self, token: CancelToken, sentence: str) -> None:
+        if token is not self._cancel:
             return
         self.stop.hide()
-        self._say(tr("Stopped. {found}", found=self._counted()) if stopped else sentence)
+        self._say(tr("Stopped. {found}", found=self._counted()) if token.cancelled else sentence)
         self._preview()
 
     def _counted(self) -> str:
@@ -352,7 +352,5 @@ class SearchPane(Pane):
         if self.field.text().strip() and self.isVisible():
             self._delay.start()
         else:
-            self.cancel()
-            self._number += 1
-            self.model.clear()
+            self._forget()
             self._say_nothing()

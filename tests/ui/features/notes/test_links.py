@@ -171,10 +171,10 @@ def test_a_note_without_any_links_says_so(window) -> None:
 def test_nothing_is_looked_at_while_the_pane_is_hidden(window) -> None:
     window.docks["links"].close()
     pane = window.features.vault.links
-    before = pane._number
+    before = pane._cancel
     choose(window, "Bell.md")
     settle(window)
-    assert pane._number == before
+    assert pane._cancel is before
 
 
 def woken(pane) -> set[str]:
