@@ -309,6 +309,7 @@ class Newest:
         done: Callable[[Any], object],
         failed: Callable[[Exception], object],
         reported: Callable[[Any], object] | None = None,
+        ended: Callable[[], object] | None = None,
         owner: QObject | None = None,
     ) -> None:
         """Do this, once what is under way has ended; otherwise as `Jobs.start`."""
@@ -329,8 +330,9 @@ class Newest:
 
         def begin() -> None:
             self._job = self._jobs.start(
-                title, work, done=partial(told, done), failed=partial(told, failed), reported=heard, owner=owner
-            )
+                title, work, done=partial(told, done), failed=partial(told, failed), reported=heard, ended=ended,
+                owner=owner,
+            )  # fmt: skip
 
         if self._job is None:
             begin()

@@ -18,7 +18,7 @@ from lorestudio.studio.notes.changes.change_set import ChangedMeanwhileError, Ch
 from lorestudio.studio.notes.changes.log import ChangeLog, Report
 from lorestudio.studio.notes.trash import Trashed
 from lorestudio.studio.notes.vault_notes import FreshNotes, Planned, VaultNotes, listed
-from lorestudio.ui.shell.jobs import is_heard, listener_of
+from lorestudio.ui.shell.jobs import Newest, is_heard, listener_of
 from lorestudio.ui.shell.words import Notice, count, sentence_of, tr
 from lorestudio.ui.state.drafts import Drafts
 from lorestudio.ui.state.session import Session
@@ -80,7 +80,7 @@ class NoteWork(QObject):
 
     def __init__(self, session: Session, drafts: Drafts, save: Save, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._session, self._drafts, self._save = session, drafts, save
+        self._session, self.jobs, self._drafts, self._save = session, session.jobs, drafts, save
         self._keep_in: Path | None = None
         self.folders: tuple[Path, ...] = ()
         """The folders of the vaults that are open."""
@@ -139,10 +139,13 @@ class NoteWork(QObject):
         answered: Callable[[_Result], object],
         failed: Callable[[str], object] | None = None,
         *,
+        newest: Newest | None = None,
         with_drafts: bool = False,
         with_books: bool = False,
     ) -> None:
         """Ask about the notes as they are on disk, in a job; `with_drafts`, with their unsaved texts.
+
+        Of what is asked by way of `newest`, only the last is answered.
 
         `with_books`, also about the entries of lorebooks that are open in the place of a vault, as they were read.
         """
@@ -160,7 +163,8 @@ class NoteWork(QObject):
         loaded = fresh is None or fresh.loaded
         if not loaded:
             self.reading.emit(tr("Reading the links of the vault…"))
-        self._session.jobs.start(
+        start: Callable[..., object] = self.jobs.start if newest is None else newest.start
+        start(
             tr("Looking at the notes"),
             work,
             done=answered,
@@ -179,7 +183,7 @@ class NoteWork(QObject):
             items = [item for folder in self.folders for item in log.trash.list(folder)]
             return tuple(sorted(items, key=lambda item: item.time, reverse=True))
 
-        self._session.jobs.start(tr("Reading the trash"), work, done=answered, failed=self._failed)
+        self.jobs.start(tr("Reading the trash"), work, done=answered, failed=self._failed)
 
     # ---- changes ----------------------------------------------------------------------------------------------------
 
@@ -255,7 +259,7 @@ class NoteWork(QObject):
                 for item in items:
                     log.trash.remove(item)
 
-            self._session.jobs.start(tr("Emptying the trash"), work, done=lambda _none: then(), failed=self._failed)
+            self.jobs.start(tr("Emptying the trash"), work, done=lambda _none: then(), failed=self._failed)
 
     # ---- inside -----------------------------------------------------------------------------------------------------
 
@@ -285,14 +289,14 @@ class NoteWork(QObject):
             return log, mended, left
 
         title = tr("Reading the log of changes")
-        self._session.jobs.start(title, work, done=lambda result: self._opened(roots, *result), failed=self._failed)
+        self.jobs.start(title, work, done=lambda result: self._opened(roots, *result), failed=self._failed)
 
     def _look_again(self) -> None:
         """Another window or program that changed the notes has added to the log, too."""
         log = self._log
         if log is not None:
             title = tr("Reading the log of changes")
-            self._session.jobs.start(
+            self.jobs.start(
                 title, lambda _report: log.refresh(), done=lambda _none: self.changed.emit(), failed=self._failed
             )
 
@@ -358,7 +362,7 @@ class NoteWork(QObject):
         def finished(_none: object) -> None:
             self._ended(Done(planned.changes, planned.remarks, saved=bool(order.saved)), order.then)
 
-        self._session.jobs.start(
+        self.jobs.start(
             planned.changes.title, work, done=finished, failed=lambda error: self._give_up(sentence_of(error), order)
         )
 
@@ -385,7 +389,7 @@ class NoteWork(QObject):
                 self._failed(error)
             self._next()
 
-        self._session.jobs.start(title, job, done=lambda done: self._ended(done, None), failed=wrong)
+        self.jobs.start(title, job, done=lambda done: self._ended(done, None), failed=wrong)
 
     def _ended(self, done: Done, then: Callable[[Done], None] | None) -> None:
         self._set_busy(False)

@@ -49,7 +49,7 @@ class LorebooksFeature(Feature):
         from lorestudio.ui.features.lorebooks.dialogs import ImportBooksDialog
 
         now = self.context
-        dialog = ImportBooksDialog(now.theme, self._work, now.session.jobs, now.session.project, now.window)
+        dialog = ImportBooksDialog(now.theme, self._work, now.session.project, now.window)
         dialog.made.connect(lambda folder: now.session.reading.open([folder]))
         dialog.accepted.connect(self._imported)
         dialog.open()
@@ -64,11 +64,11 @@ class LorebooksFeature(Feature):
 
         now = self.context
         if now.session.project is not None:
-            ExportBookDialog(now.theme, self._work, now.session.jobs, now.session.project, now.window).open()
+            ExportBookDialog(now.theme, self._work, now.session.project, now.window).open()
 
     def _sync(self) -> None:
         from lorestudio.ui.features.lorebooks.dialogs import SyncDialog
 
         now = self.context
         if now.session.project is not None:
-            SyncDialog(now.theme, self._work, now.session.jobs, now.session.project, now.window).open()
+            SyncDialog(now.theme, self._work, now.session.project, now.window).open()

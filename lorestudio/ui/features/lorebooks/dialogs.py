@@ -7,10 +7,9 @@ from __future__ import annotations
 import time
 from abc import abstractmethod
 from collections.abc import Callable, Collection, Mapping, Sequence
-from functools import partial
 from operator import attrgetter
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from msgspec import Struct
 from PySide6.QtCore import Signal
@@ -41,7 +40,7 @@ from lorestudio.studio.notes.changes.log import ChangeLog, Report
 from lorestudio.studio.notes.vault_notes import Planned, VaultNotes, read_vault_notes
 from lorestudio.studio.project.project import Project
 from lorestudio.ui.features.notes.conflict_dialog import ConflictDialog
-from lorestudio.ui.shell.jobs import Job, Jobs, Newest
+from lorestudio.ui.shell.jobs import Job, Newest
 from lorestudio.ui.shell.qt import later
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import Tone, count, number, sentence_of, tr
@@ -103,9 +102,11 @@ class LoreDialog(Dialog):
 
     progressed = Signal(int, int)
 
-    def __init__(self, theme: Theme, title: str, ok: str, heads: tuple[str, str], parent: QWidget) -> None:
+    def __init__(
+        self, theme: Theme, work: NoteWork, title: str, ok: str, heads: tuple[str, str], parent: QWidget
+    ) -> None:
         super().__init__(parent, title, (1060, 700))
-        self.theme = theme
+        self.theme, self._work, self._newest = theme, work, Newest(work.jobs)
         self.bar = MessageBar(theme, self)
         fields = (
             Column(tr("Field"), attrgetter("field"), width=FIT),
@@ -135,8 +136,9 @@ class LoreDialog(Dialog):
         self.strip = ProgressStrip(self)
         self.strip.cancelled.connect(self._stop)
         self.progressed.connect(self._show_progress)
-        self._token, self._since, self._asked = CancelToken(), 0.0, 0
+        self._token, self._since = CancelToken(), 0.0
         self.finished.connect(lambda _result: self._token.cancel())
+        self.finished.connect(self._newest.cancel)
         self.ok = button(self, ok, self.go, kind="primary")
         self.ready = False
         self.settle()
@@ -154,22 +156,6 @@ class LoreDialog(Dialog):
     def carried_out(self, _done: Done) -> None:
         """It is done."""
         self.accept()
-
-    def ask(
-        self,
-        work: NoteWork,
-        question: Callable[[tuple[VaultNotes, ...]], Any],
-        answered: Callable[[Any], object],
-        failed: Callable[[str], object],
-    ) -> None:
-        """Ask about the notes; nobody hears an answer that comes after the next question."""
-        self._asked += 1
-        hear = partial(self._hear, self._asked)
-        work.ask(question, partial(hear, answered), partial(hear, failed))
-
-    def _hear(self, asked: int, told: Callable[[Any], object], answer: object) -> None:
-        if asked == self._asked:
-            told(answer)
 
     def watched(self, text: str) -> Callable[[int, int], None]:
         """What work in another thread tells how far it is; it stops where the person wants it to."""
@@ -264,10 +250,9 @@ class ImportBooksDialog(LoreDialog):
 
     made = Signal(Path)
 
-    def __init__(self, theme: Theme, work: NoteWork, jobs: Jobs, project: Project | None, parent: QWidget) -> None:
+    def __init__(self, theme: Theme, work: NoteWork, project: Project | None, parent: QWidget) -> None:
         heads = tr("Entry"), tr("Note")
-        super().__init__(theme, tr("Import lorebooks"), tr("Make notes"), heads, parent)
-        self._work, self._jobs, self._newest = work, jobs, Newest(jobs)
+        super().__init__(theme, work, tr("Import lorebooks"), tr("Make notes"), heads, parent)
         self._rules = ParseRules() if project is None else ParseRules.from_settings(project.settings)
         self._keep_in = work.log_of
         told = tr("World Info, cards (PNG, JSON, CharX), NovelAI, Risu, Agnaistic, KoboldAI, AI Dungeon, CSV, Markdown")
@@ -294,8 +279,7 @@ class ImportBooksDialog(LoreDialog):
         form.addRow(tr("Markdown"), self.split)
         self.arrange(form)
         self._delay = later(self, self._look, 200)
-        for stop in (self._delay.stop, self._newest.cancel):
-            self.finished.connect(stop)
+        self.finished.connect(self._delay.stop)
         for field in (self.files, self.vault, self.folder):
             field.textChanged.connect(lambda _text: self._delay.start())
         for box in (self.excludes, self.gates, self.heads):
@@ -377,7 +361,7 @@ class ImportBooksDialog(LoreDialog):
                 report=report,
             )  # fmt: skip
             return
-        self._jobs.start(
+        self._work.jobs.start(
             tr("Making a vault"), lambda _job: _new_vault(plan, target, self._keep_in, report),
             done=lambda _none: self._opened(target), failed=self._failed, owner=self,
         )  # fmt: skip
@@ -414,9 +398,10 @@ def _imported(one: ImportedEntry) -> EntryRow:
 class ExportBookDialog(LoreDialog):
     """Writes a lorebook of the notes that are ticked."""
 
-    def __init__(self, theme: Theme, work: NoteWork, jobs: Jobs, project: Project, parent: QWidget) -> None:
-        super().__init__(theme, tr("Export a lorebook"), tr("Write the book"), (tr("Note"), tr("Entry")), parent)
-        self._work, self._jobs, self._newest, self._project = work, jobs, Newest(jobs), project
+    def __init__(self, theme: Theme, work: NoteWork, project: Project, parent: QWidget) -> None:
+        heads = tr("Note"), tr("Entry")
+        super().__init__(theme, work, tr("Export a lorebook"), tr("Write the book"), heads, parent)
+        self._trying, self._project = Newest(work.jobs), project
         self._rules = ParseRules.from_settings(project.settings)
         self._plan: ExportPlan | None = None
         self.vault = combo(self, tr("Vault"), {str(folder): name for folder, name in vault_names(work.folders).items()})
@@ -441,7 +426,7 @@ class ExportBookDialog(LoreDialog):
         self._form = form
         self.arrange(form, row((self.tried, 1), self.compare))
         self._delay = later(self, self._look, 200)
-        for stop in (self._delay.stop, self._newest.cancel):
+        for stop in (self._delay.stop, self._trying.cancel):
             self.finished.connect(stop)
         for field in (self.file, self.folder, self.card):
             field.textChanged.connect(lambda _text: self._delay.start())
@@ -479,9 +464,9 @@ class ExportBookDialog(LoreDialog):
         folder, target = Path(self.vault.currentData()), Path(text).expanduser()
         choice, rules = self._choice(), self._rules
         self.state.setText(tr("Looking at the notes…"))
-        self.ask(
-            self._work, lambda vaults: plan_export(_of(vaults, folder), real_path(target), rules, choice),
-            self._show, self._failed,
+        self._work.ask(
+            lambda vaults: plan_export(_of(vaults, folder), real_path(target), rules, choice),
+            self._show, self._failed, newest=self._newest,
         )  # fmt: skip
 
     def _forget(self) -> None:
@@ -511,7 +496,7 @@ class ExportBookDialog(LoreDialog):
         def work(job: Job) -> Tried:
             return job.run(lambda: try_book(project, entries, cancel=job.token))
 
-        self._newest.start(
+        self._trying.start(
             tr("Comparing the vault with the book"), work, done=self._show_tried,
             failed=lambda error: self.tried.setText(sentence_of(error)),
         )  # fmt: skip
@@ -567,9 +552,9 @@ _SHOWN: Final = 40
 class SyncDialog(LoreDialog):
     """Compares on opening and after each choice; what is ticked is brought together."""
 
-    def __init__(self, theme: Theme, work: NoteWork, jobs: Jobs, project: Project, parent: QWidget) -> None:
-        super().__init__(theme, tr("Sync with a lorebook"), tr("Write both sides"), (tr("Entry"), tr("Found")), parent)
-        self._work, self._jobs = work, jobs
+    def __init__(self, theme: Theme, work: NoteWork, project: Project, parent: QWidget) -> None:
+        heads = tr("Entry"), tr("Found")
+        super().__init__(theme, work, tr("Sync with a lorebook"), tr("Write both sides"), heads, parent)
         self._rules = ParseRules.from_settings(project.settings)
         self.decided: dict[str, dict[str, Json | Prefer]] = {}
         self._open: list[tuple[SyncItem, str]] = []
@@ -623,7 +608,7 @@ class SyncDialog(LoreDialog):
     def _look(self) -> None:
         if self.book.currentData() is not None:
             self.state.setText(tr("Comparing…"))
-            self.ask(self._work, self._plan, self._show, self.refuse)
+            self._work.ask(self._plan, self._show, self.refuse, newest=self._newest)
 
     def _show(self, plan: SyncPlan) -> None:
         self.show_reports([], [_synced(item) for item in plan.items])

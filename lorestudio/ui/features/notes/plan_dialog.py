@@ -31,6 +31,7 @@ from lorestudio.studio.notes.changes.change_set import (
     shown_name,
 )
 from lorestudio.studio.notes.vault_notes import Planned, VaultNotes
+from lorestudio.ui.shell.jobs import Newest
 from lorestudio.ui.shell.qt import later, plain
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, tr
@@ -158,7 +159,7 @@ class PlanDialog(Dialog):
     ) -> None:
         super().__init__(parent, title, size)
         self.theme, self.work = theme, work
-        self._asked = 0
+        self._newest = Newest(work.jobs)
         self._going = self._entered = False
         self.form = QFormLayout()
         self.problem = label(self, kind="problem")
@@ -202,15 +203,14 @@ class PlanDialog(Dialog):
 
     def look_again(self) -> None:
         """What the plan rests on is known better: look at it again in a moment."""
-        self._asked += 1  # what is looked at now is a plan of before
+        self._newest.cancel()  # what is looked at now is a plan of before
         self.ok.setEnabled(False)
         self._delay.start()
 
     def preview(self) -> None:
         """Look at the plan now."""
         self._delay.stop()
-        self._asked += 1
-        asked = self._asked
+        self._newest.cancel()
         plan = self.plan()
         self.problem.hide()
         if plan is None:
@@ -220,7 +220,7 @@ class PlanDialog(Dialog):
         if not self.view.summary.text():
             self.view.say(tr("Looking at the notes…"))
         look = partial(_looked_at, plan, self.summary)
-        self.work.ask(look, partial(self._show, asked), partial(self._refuse, asked))
+        self.work.ask(look, self._show, self._refuse, newest=self._newest)
 
     def go(self) -> None:
         """Do it."""
@@ -230,8 +230,8 @@ class PlanDialog(Dialog):
             self.ok.setEnabled(False)
             self.work.carry_out(plan, self._done, self._failed)
 
-    def _show(self, asked: int, found: tuple[Planned, str]) -> None:
-        if asked != self._asked or self._going:
+    def _show(self, found: tuple[Planned, str]) -> None:
+        if self._going:
             return
         planned, summary = found
         self.view.show_plan(planned, self.work.folders, summary)
@@ -239,8 +239,8 @@ class PlanDialog(Dialog):
         if self._entered and self.ok.isEnabled():
             self.go()
 
-    def _refuse(self, asked: int, sentence: str) -> None:
-        if asked == self._asked and not self._going:
+    def _refuse(self, sentence: str) -> None:
+        if not self._going:
             self.view.say("")
             self._say(sentence)
 

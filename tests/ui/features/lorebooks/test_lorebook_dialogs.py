@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from threading import Event
 
 import pytest
 from PySide6.QtCore import QEvent, Qt
@@ -509,20 +510,27 @@ def test_what_was_unticked_stays_so_whatever_else_is_chosen(window, book, tmp_pa
     assert [raw["comment"] for raw in entries.values()] == ["Sea"]
 
 
-def test_an_answer_that_comes_after_the_next_question_is_not_heard(window, tmp_path, monkeypatch) -> None:
+def test_an_answer_that_comes_after_the_next_question_is_not_heard(window, tmp_path, monkeypatch, qtbot) -> None:
     (tmp_path / "vault/far").mkdir()
     (tmp_path / "vault/far/Pass.md").write_text(NOTES["Sea.md"], encoding="utf-8")
-    dialog, work, late = shown(window, "book.export", ExportBookDialog), window.features.vault.work, []
-    ask = work.ask
-    monkeypatch.setattr(
-        work, "ask", lambda about, told, failed: ask(about, lambda plan: late.append(lambda: told(plan)), failed)
-    )
-    filled(dialog, window, dialog.file, str(tmp_path / "book.json"))
-    filled(dialog, window, dialog.folder, "far")
-    of_all, of_the_folder = late[0], late[-1]
-    of_the_folder()
-    of_all()
-    assert dialog.state.text() == "1 entry"
+    dialog = shown(window, "book.export", ExportBookDialog)
+    asked, seen, go, plan = [], [], Event(), dialogs.plan_export
+
+    def slow(*about):
+        asked.append(about)
+        assert len(asked) > 1 or go.wait(5)
+        return plan(*about)
+
+    monkeypatch.setattr(dialogs, "plan_export", slow)
+    monkeypatch.setattr(dialog, "show_reports", lambda _reports, rows: seen.append(len(rows)))
+    dialog.file.setText(str(tmp_path / "book.json"))
+    dialog._look()
+    qtbot.waitUntil(lambda: len(asked) == 1)
+    dialog.folder.setText("far")
+    dialog._look()
+    go.set()
+    settle(window)
+    assert (seen, dialog.state.text()) == ([1], "1 entry")
     dialog.reject()
 
 

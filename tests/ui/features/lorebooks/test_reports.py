@@ -24,6 +24,8 @@ from lorestudio.ui.features.lorebooks.dialogs import (
     said_of,
 )
 from lorestudio.ui.shell.theme import Theme
+from lorestudio.ui.state.drafts import Drafts
+from lorestudio.ui.state.note_changes import NoteWork
 
 EXACT, CARRIED, LOST = Fidelity.EXACT, Fidelity.CARRIED, Fidelity.LOST
 
@@ -111,8 +113,10 @@ def parent(qtbot) -> QWidget:
 
 
 @pytest.fixture
-def dialog(theme: Theme, parent: QWidget, qtbot) -> LoreDialog:
-    made = LoreDialog(theme, "Import", "Make notes", ("Entry", "Note"), parent)
+def dialog(theme: Theme, parent: QWidget, qtbot, make_session) -> LoreDialog:
+    session = make_session(replay=False)
+    work = NoteWork(session, Drafts(), lambda _paths, _told: None, session)
+    made = LoreDialog(theme, work, "Import", "Make notes", ("Entry", "Note"), parent)
     made.arrange()
     made.show()
     qtbot.waitExposed(made)
