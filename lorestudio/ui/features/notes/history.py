@@ -20,7 +20,7 @@ from lorestudio.trace.wording import time_words
 from lorestudio.ui.features.notes.editor.buffer import NoteBuffer
 from lorestudio.ui.features.notes.store import NoteStore, look
 from lorestudio.ui.features.vault.table import when_words
-from lorestudio.ui.shell.jobs import Jobs
+from lorestudio.ui.shell.jobs import Jobs, Newest
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, tr
 from lorestudio.ui.widgets.dialogs import Dialog
@@ -42,10 +42,9 @@ class HistoryDialog(Dialog):
     ) -> None:
         """Versions are read from `kept`, in jobs, and compared with what the buffer holds now."""
         super().__init__(parent, tr("History of {name}", name=name or buffer.path.name), (940, 560))
-        self._jobs, self._now, self._kept = jobs, buffer.text, kept
+        self._newest, self._now, self._kept = Newest(jobs), buffer.text, kept
         self._versions: Sequence[NoteSnapshot] = ()
         self._text: str | None = None
-        self._asked: NoteSnapshot | None = None
         self.list = named(NameList(self), tr("Earlier versions"))
         self.list.setFixedWidth(230)
         self.list.currentRowChanged.connect(self._choose)
@@ -90,22 +89,15 @@ class HistoryDialog(Dialog):
     def _choose(self, row: int) -> None:
         if not 0 <= row < len(self._versions):
             return
-        version = self._asked = self._versions[row]
+        read, version = self._kept.read, self._versions[row]
         self.take.setEnabled(False)
-        read = self._kept.read
-        self._jobs.start(
-            tr("Reading an earlier version"),
-            lambda _report: read(version),
-            done=lambda text: self._show(version, text),
-            failed=self.fail,
-            owner=self,
-        )
+        title = tr("Reading an earlier version")
+        self._newest.start(title, lambda _job: read(version), done=self._show, failed=self.fail)
 
-    def _show(self, version: NoteSnapshot, text: str) -> None:
-        if version is self._asked:
-            self._text = text
-            self.diff.show_texts(text, self._now)
-            self.take.setEnabled(text != self._now)
+    def _show(self, text: str) -> None:
+        self._text = text
+        self.diff.show_texts(text, self._now)
+        self.take.setEnabled(text != self._now)
 
     def _take(self) -> None:
         if self._text is not None:
