@@ -17,11 +17,11 @@ from functools import partial
 from pathlib import Path
 from typing import Final, Literal
 
-from msgspec import Struct, field
+from msgspec import Struct, field, to_builtins
 
 from lorestudio.domain.javascript import Json, base36
 from lorestudio.domain.json_text import json_or_none, mapping_in, number_in, object_in, objects_in, text_in, texts_in
-from lorestudio.domain.records import field_names, replace
+from lorestudio.domain.records import replace
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.files import read_whole, write_atomically
 from lorestudio.vault.files import refused
@@ -81,7 +81,10 @@ TYPE_WORDS: Final = {
 }
 
 
-class QueuedOperation(Struct, frozen=True):
+_SPELLED: Final = {"queue_version": "queueVersion", "pause_before": "pauseBeforeExecution"}
+
+
+class QueuedOperation(Struct, frozen=True, rename=_SPELLED):
     """One entry of the queue. Times are ms since the epoch; `extra` holds keys that are not known here."""
 
     id: str
@@ -215,23 +218,9 @@ def read_operation(stored: Mapping[str, Json]) -> QueuedOperation:
 
 def write_operation(operation: QueuedOperation) -> dict[str, Json]:
     """An operation as the queue's file has it."""
-    return {
-        "id": operation.id,
-        "type": operation.type,
-        "params": dict(operation.params),
-        "status": str(operation.status),
-        "created_at": operation.created_at,
-        "started_at": operation.started_at,
-        "completed_at": operation.completed_at,
-        "error": operation.error,
-        "retries": operation.retries,
-        "priority": operation.priority,
-        "dependencies": list(operation.dependencies),
-        "metadata": dict(operation.metadata),
-        "queueVersion": operation.queue_version,
-        "pauseBeforeExecution": operation.pause_before,
-        **operation.extra,
-    }
+    stored: dict[str, Json] = to_builtins(operation)
+    del stored["extra"]
+    return {**stored, **operation.extra}
 
 
 _OPERATION_KEYS: Final = frozenset(write_operation(QueuedOperation("", "")))
@@ -424,7 +413,7 @@ def read_queue(text: str) -> QueueState:
 def write_queue(state: QueueState) -> dict[str, Json]:
     """The queue as its file has it."""
     queue: list[Json] = [write_operation(operation) for operation in state.operations]
-    log: list[Json] = [{name: getattr(item, name) for name in field_names(FinishedOperation)} for item in state.log]
+    log: list[Json] = to_builtins(state.log)
     return {
         "queue": queue,
         "current_operation_id": state.current,
