@@ -11,14 +11,15 @@ import re
 import secrets
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
 import platformdirs
-from msgspec import field
+from msgspec import ValidationError, convert, field, to_builtins
 
 from lorestudio.domain.javascript import Json
-from lorestudio.domain.json_text import parse_json, spell
+from lorestudio.domain.json_text import mapping_in, parse_json, spell
 from lorestudio.domain.records import Terse, replace
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.files import SettingsError, bytes_if_there, json_bytes, write_atomically
@@ -45,7 +46,13 @@ def default_folder() -> Path:
     return platformdirs.user_data_path("lorestudio", appauthor=False) / "attach"
 
 
-class Capture(Terse, frozen=True):
+_SPELLED: Final = {
+    "started_ms": "started", "finished_ms": "finished", "first_byte_ms": "firstByte", "header_names": "headers",
+}  # fmt: skip
+"""What fields are called in a file that are not called so there."""
+
+
+class Capture(Terse, frozen=True, rename=_SPELLED):
     """One request for text and its answer, as kept. Times are in milliseconds since 1970.
 
     `body` and `answer` are empty where only the list was read. `redacted`: letters and digits of texts are masked.
@@ -240,7 +247,8 @@ class Captures:
             return None
 
     def _write(self, capture: Capture) -> int:
-        lines = (spell(_head(capture), ascii_only=True), spell([capture.body, capture.answer], ascii_only=True))
+        head = {name: each for name, each in to_builtins(capture).items() if name not in {"id", "body", "answer"}}
+        lines = (spell(head, ascii_only=True), spell([capture.body, capture.answer], ascii_only=True))
         data = "\n".join((*lines, "")).encode("ascii")
         write_atomically(self.folder / f"{capture.id}{ENDING}", data, private=True)
         return len(data)
@@ -280,41 +288,11 @@ def _lines(path: Path, *, whole: bool) -> tuple[str, str]:
         return head, stream.readline(_LONGEST_BODIES).decode() if whole else '["", ""]'
 
 
-def _head(capture: Capture) -> dict[str, Json]:
-    return {
-        "started": capture.started_ms,
-        "finished": capture.finished_ms,
-        "path": capture.path,
-        "query": capture.query,
-        "auxiliary": capture.auxiliary,
-        "provider": capture.provider,
-        "headers": [*capture.header_names],
-        "firstByte": capture.first_byte_ms,
-        "status": capture.status,
-        "reason": capture.reason,
-        "ending": capture.ending.value,
-        "problem": capture.problem,
-        "redacted": capture.redacted,
-    }
-
-
 def _of_json(name: str, head: Json, bodies: Json) -> Capture:
     match head, bodies:
-        case {
-            "started": int(started),
-            "finished": int(finished),
-            "path": str(path),
-            "ending": str(ending),
-            "status": int(status),
-            **rest,
-        }, [str(body), str(answer)] if 0 <= started <= _LATEST_MS:
-            first, names = rest.get("firstByte"), rest.get("headers")
-            return Capture(
-                name, started, finished, path, str(rest.get("query", "")), rest.get("auxiliary") is True,
-                str(rest.get("provider", "")), tuple(map(str, names)) if isinstance(names, list) else (),
-                first if isinstance(first, int) else None, status, str(rest.get("reason", "")), ExchangeEnd(ending),
-                str(rest.get("problem", "")), rest.get("redacted") is True, body, answer,
-            )  # fmt: skip
+        case {"started": int(started), "ending": _, "status": _}, [body, answer] if 0 <= started <= _LATEST_MS:
+            with suppress(ValidationError):
+                return convert({**mapping_in(head), "id": name, "body": body, "answer": answer}, Capture)
     raise ValueError("it is no capture")
 
 
