@@ -15,17 +15,7 @@ from msgspec import Struct
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.records import replace
 from lorestudio.trace.explain import explain, explain_reason
-from lorestudio.trace.model import (
-    Injection,
-    Outcome,
-    Phase,
-    PromptBlock,
-    ReplyItem,
-    StageRecord,
-    StageStatus,
-    Trace,
-    Verdict,
-)
+from lorestudio.trace.model import Outcome, Phase, PromptBlock, ReplyItem, StageRecord, StageStatus, Trace, Verdict
 from lorestudio.trace.vocabulary import Explanation
 
 FOREIGN_IDS: Final = 1 << 24
@@ -45,7 +35,7 @@ def renumbered(trace: Trace, number_of: _Number, *, others: bool = True) -> Trac
         others=others,
         entries={(new := number_of(number)): replace(ref, id=new) for number, ref in trace.entries.items()},
         stages=tuple(_stage(record, number_of) for record in trace.stages),
-        injections=tuple(_injection(item, number_of) for item in trace.injections),
+        injections=tuple(replace(item, entry=number_of(item.entry)) for item in trace.injections),
         prompt=tuple(_block(block, number_of) for block in trace.prompt),
         notes=tuple(_block(block, number_of) for block in trace.notes),
     )
@@ -76,10 +66,6 @@ def _details(details: Mapping[str, Json], number_of: _Number) -> Mapping[str, Js
 
 def _item(item: ReplyItem, number_of: _Number) -> ReplyItem:
     return replace(item, entries=tuple(map(number_of, item.entries)))
-
-
-def _injection(injection: Injection, number_of: _Number) -> Injection:
-    return replace(injection, entry=number_of(injection.entry))
 
 
 def _block(block: PromptBlock, number_of: _Number) -> PromptBlock:
