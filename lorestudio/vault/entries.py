@@ -117,11 +117,10 @@ def parse_note(
     `text` counts. Without a counter its tokens are 0: they are counted with the index. `values` are those of its front
     matter where they are known; the rules may want them read in another way.
     """
-    yaml_text, body = front_matter.split(text)
-    if values is not None and not rules.unicode_names:
-        values = dict(values)
+    if values is None or rules.unicode_names:
+        values, body = front_matter.read(text, unicode_names=rules.unicode_names)
     else:
-        values = front_matter.parse(yaml_text, unicode_names=rules.unicode_names) if yaml_text is not None else {}
+        values, body = dict(values), front_matter.split(text)[1]
     note = _FrontMatter(values, rules)
     tags = _tags(values.get("tags"))
     problem = _refusal(tags, values, rules)

@@ -54,6 +54,12 @@ def split(text: str) -> tuple[str | None, str]:
     return text[start:line_end], body
 
 
+def read(text: str, *, unicode_names: bool = False) -> tuple[dict[str, Value], str]:
+    """The fields of a note, none without front matter, and its body: `split` and `parse` in one."""
+    yaml_text, body = split(text)
+    return parse(yaml_text or "", unicode_names=unicode_names), body
+
+
 def parse(yaml_text: str, *, unicode_names: bool = False) -> dict[str, Value]:
     """The fields of a front matter block in order of first appearance; a repeated field keeps its last value.
 

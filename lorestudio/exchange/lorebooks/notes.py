@@ -561,8 +561,8 @@ def values_of(text: str) -> tuple[dict[str, Json], str]:
     A program that gives the whole file Windows' line ends has changed nothing that the entry says: they are read as
     others.
     """
-    block, body = front_matter.split(text)
-    return ({} if block is None else dict(front_matter.parse(block))), _unix(body) if _is_of_windows(text) else body
+    values, body = front_matter.read(text)
+    return {**values}, _unix(body) if _is_of_windows(text) else body
 
 
 def _is_of_windows(text: str) -> bool:

@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator,
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from statistics import fmean
-from typing import Final, Protocol, TypeAlias
+from typing import Final, TypeAlias
 
 from msgspec import Struct
 
@@ -358,16 +358,6 @@ class Candidate(Terse, frozen=True):
     """The rules that its settings name, where they are all that sets it apart from another candidate."""
 
 
-class CandidateStore(Protocol):
-    """Whoever keeps runs from one start to the next."""
-
-    def restore(self, simulator: Simulator, candidate: Candidate) -> None:
-        """Give the simulator what was run before on the same inputs."""
-
-    def keep(self, simulator: Simulator, candidate: Candidate) -> None:
-        """Keep what was run."""
-
-
 def candidate(text: str, option: str = "--run") -> Candidate:
     """A candidate as the command line gives it: `SYSTEM` or `SYSTEM:FILE`, FILE with the system's settings.
 
@@ -385,7 +375,7 @@ async def run_candidate(
     answers: AnswerSource | None = None,
     on_progress: OnProgress = None,
     cancel: CancelToken | None = None,
-    store: CandidateStore | None = None,
+    store: ComparisonStore | None = None,
 ) -> TraceBook:
     """The traces of a candidate over the project's whole chat. Raises Cancelled, InputError and VaultError."""
     if chosen.traces is not None:
@@ -435,7 +425,7 @@ async def compare_candidates(
     on_progress: OnProgress = None,
     cancel: CancelToken | None = None,
     on_candidate: Callable[[Candidate], None] | None = None,
-    store: CandidateStore | None = None,
+    store: ComparisonStore | None = None,
 ) -> Comparison:
     """Run all candidates over the project's chat, one after the other, and compare them turn by turn.
 

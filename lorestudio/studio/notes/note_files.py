@@ -110,7 +110,8 @@ def usual_template(found: Sequence[Template], notes: Sequence[Entry]) -> int:
     """The place of the template whose name or tags most of these notes have among their tags, else 0."""
 
     def users(template: Template) -> int:
-        kinds = {fold(template.name), *(fold(str(tag)) for tag in items_in(_values(template.text).get("tags")))}
+        values, _body = front_matter.read(template.text)
+        kinds = {fold(template.name), *(fold(str(tag)) for tag in items_in(values.get("tags")))}
         return sum(not kinds.isdisjoint(map(fold, note.tags)) for note in notes)
 
     return max(range(len(found)), key=lambda place: users(found[place]), default=0)
@@ -145,7 +146,7 @@ def fill(template: str, title: str, now: datetime) -> str:
     A property is spelled anew only where the bare words would be read as something else.
     """
     text = _filled(template, title, now)
-    wanted = {name: _filled_value(value, title, now) for name, value in _values(template).items()}
+    wanted = {name: _filled_value(value, title, now) for name, value in front_matter.read(template)[0].items()}
     for name, value in wanted.items():
         document = NoteDocument(text)
         found = document.find(name)
@@ -171,11 +172,6 @@ def _filled_value(value: Json, title: str, now: datetime) -> Json:
     if isinstance(value, list):
         return [_filled_value(item, title, now) for item in value]
     return value
-
-
-def _values(text: str) -> Mapping[str, Json]:
-    yaml_text, _ = front_matter.split(text)
-    return {} if yaml_text is None else front_matter.parse(yaml_text)
 
 
 _NUMBERED = re.compile(r"(.*?)(?: (\d+))?", re.DOTALL)

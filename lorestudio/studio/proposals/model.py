@@ -182,10 +182,7 @@ def default_locks() -> Path:
 
 def is_locked_itself(text: str) -> bool:
     """Whether the note says `locked`. Anything but a clear no counts: a lock fails to the safe side."""
-    head, _ = front_matter.split(text)
-    if head is None:
-        return False
-    return any(name.lower() == PROPERTY and not _is_open(value) for name, value in front_matter.parse(head).items())
+    return any(name.lower() == PROPERTY and not _is_open(value) for name, value in front_matter.read(text)[0].items())
 
 
 def _is_open(value: front_matter.Value) -> bool:

@@ -35,8 +35,7 @@ class OutgoingLink(Struct, frozen=True):
 
 def index_note(filename: str, text: str, *, linked: bool = True) -> IndexedNote:
     """One note on its own, without what it names unless it is `linked`. Never raises, whatever the text is."""
-    yaml_text, body = front_matter.split(text)
-    values = front_matter.parse(yaml_text) if yaml_text is not None else {}
+    values, body = front_matter.read(text)
     lower = {name.lower(): value for name, value in reversed(values.items())}
     names = NoteNames(filename, cleaning.title(body, filename), aliases(text))
     keys = _texts(values.get("keys", lower.get("keys")))

@@ -406,8 +406,7 @@ class NoteDocument:
 
 
 def _values(text: str) -> dict[str, Json]:
-    yaml_text, _ = front_matter.split(text)
-    return {} if yaml_text is None else dict(front_matter.parse(yaml_text))
+    return {**front_matter.read(text)[0]}
 
 
 def _is_read(found: NoteProperty) -> bool:

@@ -205,8 +205,7 @@ def _decoded(path: str, data: bytes) -> str:
 
 
 def _values(raw: Raw) -> Mapping[str, front_matter.Value]:
-    block, _body = front_matter.split(text_in(raw.get("front matter")))
-    return front_matter.parse(block or "", unicode_names=True)
+    return front_matter.read(text_in(raw.get("front matter")), unicode_names=True)[0]
 
 
 def _there(raw: Raw) -> dict[str, Json]:

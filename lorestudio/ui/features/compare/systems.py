@@ -21,7 +21,6 @@ from lorestudio.settings.rules import NEW, OLD, VERSIONS
 from lorestudio.settings.store import SettingsProfile
 from lorestudio.studio.compare.comparison import (
     Candidate,
-    CandidateStore,
     Comparison,
     ComparisonStore,
     TurnComparison,
@@ -121,7 +120,7 @@ def compare_offers(
     def progressed(progress: Progress) -> None:
         job(at + tr(", reply {done} of {total}", done=number(progress.done), total=number(progress.total)))
 
-    def compared(store: CandidateStore | None) -> Comparison:
+    def compared(store: ComparisonStore | None) -> Comparison:
         return job.run(lambda: compare_candidates(project, candidates, recorded, progressed, job.token, begun, store))
 
     if keep_in is None:
