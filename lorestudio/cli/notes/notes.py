@@ -4,7 +4,7 @@ notes.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Final
 
@@ -29,7 +29,7 @@ from lorestudio.studio.notes.vault_notes import Planned, VaultNotes, find_note, 
 from lorestudio.studio.project.project import open_project
 from lorestudio.trace.model import rank
 from lorestudio.trace.wording import plural
-from lorestudio.vault.files import default_folder
+from lorestudio.vault.files import NoteFile, default_folder
 from lorestudio.vault.links.references import Excerpt
 
 FolderArgument = Annotated[Path, typer.Argument(metavar="VAULT", help="A folder of Markdown notes.")]
@@ -41,9 +41,9 @@ _WIDTH: Final = 100
 """Characters of a line that are shown around what was found."""
 
 
-def notes_of(vault: Path, *, linked: bool = True) -> VaultNotes:
-    """The notes of a folder; those that cannot be read are told. Raises VaultError."""
-    read = read_vault_notes(vault, linked=linked)
+def notes_of(vault: Path, *, wanted: Callable[[NoteFile], bool] | None = None) -> VaultNotes:
+    """The notes of a folder, or those `wanted` to be searched; the unreadable ones are told. Raises VaultError."""
+    read = read_vault_notes(vault, wanted=wanted)
     say_all(note.message for note in read.left_out)
     return read
 
@@ -65,7 +65,9 @@ def search_notes(
     """
     options = SearchOptions(case, word, regex, frozenset(where or SearchPlace))
     parsed = parse_query(query, options)
-    looked_in = BookNotes().of([load_lorebook(vault)])[0] if vault.is_file() else notes_of(vault, linked=False)
+    looked_in = (
+        BookNotes().of([load_lorebook(vault)])[0] if vault.is_file() else notes_of(vault, wanted=parsed.may_find)
+    )
     found = search(looked_in, parsed)
     if as_json:
         notes = [_as_json(note) for note in found]

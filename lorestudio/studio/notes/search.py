@@ -35,7 +35,7 @@ from lorestudio.studio.notes.book_entries import is_book_entry, plan_edits, read
 from lorestudio.studio.notes.changes.change_set import ChangeSet, NoteFileChange
 from lorestudio.studio.notes.vault_notes import Planned, VaultNotes, home_of
 from lorestudio.trace.wording import plural
-from lorestudio.vault.files import VaultError
+from lorestudio.vault.files import NoteFile, VaultError
 from lorestudio.vault.front_matter import BOM
 from lorestudio.vault.links.mentions import Mention, link_edit, stands_alone
 from lorestudio.vault.links.references import Excerpt, excerpt, heading_text
@@ -149,6 +149,14 @@ class SearchQuery(Struct, frozen=True):
         """The one term that is looked for, None where there are several or none: replacing needs one."""
         terms = [term for group in self.wanted for term in group]
         return terms[0] if len(terms) == 1 else None
+
+    def may_find(self, note: NoteFile) -> bool:
+        """Whether a note is worth a closer look: without one of the words it is not; an expression takes its time."""
+        name = base_name(note.filename)
+        return all(
+            any(term.seconds is not None or term.occurs(note.text) or term.occurs(name) for term in group)
+            for group in self.wanted
+        )
 
 
 _OPERATOR = re.compile(r"(-?)(path|file|tag|key):(?:\"([^\"]*)\"?|(\S*))", re.IGNORECASE)

@@ -6,7 +6,7 @@ They are kept between questions: only files that changed are read again.
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -24,7 +24,7 @@ from lorestudio.studio.project.project import Project
 from lorestudio.trace.wording import first_few
 from lorestudio.vault import front_matter
 from lorestudio.vault.files import NoteFile, VaultError
-from lorestudio.vault.folder import StampedText, list_folder, read_stamped, scan_folder, walked
+from lorestudio.vault.folder import StampedText, list_folder, read_listed, read_stamped, scan_folder, walked
 from lorestudio.vault.front_matter import BOM
 from lorestudio.vault.links.index import LinkIndex, index_note
 from lorestudio.vault.links.targets import NOTE_SUFFIX, base_name
@@ -73,11 +73,11 @@ class Planned(Struct, frozen=True):
         return self.entries or len(self.changes.changes)
 
 
-def read_vault_notes(folder: Path, *, linked: bool = True) -> VaultNotes:
+def read_vault_notes(folder: Path, *, wanted: Callable[[NoteFile], bool] | None = None) -> VaultNotes:
     """All notes below the folder with their references; mentions are looked for once they are asked for.
 
-    Unless they are `linked`, they are to be searched only, and nobody knows what they name. Raises VaultError, and
-    InputError for a file, which says what it is.
+    Where some are `wanted`, these are there alone, to be searched only, and nobody knows what they name. Raises
+    VaultError, and InputError for a file, which says what it is.
     """
     folder = real_path(folder)
     if folder.is_file():
@@ -86,14 +86,19 @@ def read_vault_notes(folder: Path, *, linked: bool = True) -> VaultNotes:
             wrong = WrongFileError(folder, wrong.what, Belongs.IMPORT)
         if wrong is not None:
             raise wrong
-    read = scan_folder(folder, {})
-    files = [NoteFile(file.filename, file.text or "") for file in read.files]
-    if linked:
-        return VaultNotes(folder, LinkIndex.build(files, attachments(folder), searched=False), read.left_out)
-    notes = (
-        index_note(file.filename, file.text, linked=False) for file in files if file.filename.endswith(NOTE_SUFFIX)
-    )
-    return VaultNotes(folder, LinkIndex.unlinked(notes), read.left_out)
+    if wanted is None:
+        scanned = scan_folder(folder, {})
+        files = [NoteFile(file.filename, file.text or "") for file in scanned.files]
+        return VaultNotes(folder, LinkIndex.build(files, attachments(folder), searched=False), scanned.left_out)
+    listing = list_folder(folder)
+    left_out, notes = list(listing.left_out), []
+    for filename, place in listing.found:
+        read = read_listed(filename, place, listing.name)
+        if isinstance(read, LeftOutNote):
+            left_out.append(read)
+        elif filename.endswith(NOTE_SUFFIX) and wanted(read):
+            notes.append(index_note(filename, read.text, linked=False))
+    return VaultNotes(folder, LinkIndex.unlinked(notes), tuple(left_out))
 
 
 def attachments(folder: Path) -> tuple[str, ...]:

@@ -136,9 +136,18 @@ def test_every_hit_has_its_line_and_no_line_is_counted_twice(
 def test_a_search_alone_reads_no_references(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     linked = write_vault(tmp_path / "vault", NOTES)
     monkeypatch.setattr(link_index, "references", None)
-    alone = read_vault_notes(linked.folder, linked=False)
-    assert found(alone, "ferry OR hob") == found(linked, "ferry OR hob")
-    assert found(alone, "tag:npc key:hob") == found(linked, "tag:npc key:hob") != {}
+    for query in ("ferry OR hob", "tag:npc key:hob", "e -path:x"):
+        alone = read_vault_notes(linked.folder, wanted=parse_query(query).may_find)
+        assert found(alone, query) == found(linked, query) != {}
+
+
+def test_a_search_alone_looks_closer_only_at_notes_that_have_the_words(tmp_path: Path) -> None:
+    notes = {"A.md": "One ferry.", "B.md": "No boat.", "C.md": "A bell.", "The ferry.md": ""}
+    folder = write_vault(tmp_path / "vault", notes).folder
+    wanted = parse_query("ferry OR bell").may_find
+    assert list(read_vault_notes(folder, wanted=wanted).index.notes) == ["A.md", "C.md", "The ferry.md"]
+    slow = parse_query("ferr+y", SearchOptions(regex=True)).may_find
+    assert len(read_vault_notes(folder, wanted=slow).index.notes) == 4, "an expression is looked for once"
 
 
 def test_notes_come_one_by_one_and_the_search_can_be_stopped(vault: VaultNotes) -> None:
