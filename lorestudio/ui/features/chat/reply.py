@@ -482,7 +482,6 @@ class StreamingReply(QObject):
         self._timer = later(self, self._show, PAUSE_MS)
         self._place: tuple[bool, tuple[int, int]] | None = None
         self._turns = 0
-        pane.model.modelReset.connect(self._look_again)
 
     def begin(self, generation: Generation) -> None:
         """A reply is asked for."""
@@ -513,7 +512,8 @@ class StreamingReply(QObject):
         self._timer.stop()
         if self._generation is None:
             return
-        self._keep_place()
+        self._place, self._turns = (self._keeper.following, self._pane.view.top()), SETTLING
+        QTimer.singleShot(0, self, self._settle)
         self._generation, self.text = None, ""
         self._keeper.stop()
         self._pane.model.end_reply()
@@ -527,17 +527,6 @@ class StreamingReply(QObject):
     def _show(self, words: str = "") -> None:
         if self._generation is not None:
             self._pane.model.write_reply(self._generation.message, self.text, words or tr("being written…"))
-
-    def _look_again(self) -> None:
-        """The chat is another one by a step: it got room for another swipe, or was changed while the reply comes."""
-        if self._generation is not None:
-            self._keep_place()
-
-    def _keep_place(self) -> None:
-        if self._place is None:
-            self._place = self._keeper.following, self._pane.view.top()
-            self._turns = SETTLING
-            QTimer.singleShot(0, self, self._settle)
 
     def _settle(self) -> None:
         """Put the view back where it was: at the end, or on what was read. It gets its height in the turns after."""

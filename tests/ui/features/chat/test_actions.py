@@ -522,6 +522,13 @@ def test_the_list_follows_a_reply_only_where_its_end_was_in_sight(
     opened.features.chat.streaming.hear("More.\n" * 40)
     qtbot.waitUntil(lambda: "More." in opened.chat.model.row(3).text, timeout=20_000)
     assert bar.value() == 0
+    bar.setValue(bar.maximum() // 2)
+    read = view.top()
+    chat = opened.session.chat
+    first = replace(chat.messages[0], text="Come in.")
+    opened.session.parts.adjust("greeting", chat=replace(chat, messages=(first, *chat.messages[1:])))
+    assert "More." in opened.chat.model.row(3).text
+    qtbot.waitUntil(lambda: view.top() == read, timeout=2_000)  # also where the chat is changed meanwhile
     opened.features.chat.composer.show_reply.click()
     assert bar.value() == bar.maximum()
     assert not opened.features.chat.composer.show_reply.isVisibleTo(opened)
