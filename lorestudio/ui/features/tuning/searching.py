@@ -389,11 +389,11 @@ class PointDialog(PlanDialog):
             told = ", ".join(f"{what} {before} → {after}" for what, before, after in settings)
             self.form.addRow(label(self, tr("Settings, as a step of their own: {settings}.", settings=told)))
 
-    def _show(self, asked: int, found: tuple[Planned, str]) -> None:
+    def _show(self, found: tuple[Planned, str]) -> None:
         """Notes that are so already do not keep the settings from being taken over."""
         planned, summary = found
         told = summary or ("" if planned.changes.changes else tr("The notes are so already."))
-        super()._show(asked, (planned, told))
+        super()._show((planned, told))
         self.ok.setEnabled(not self._going)
 
     def plan(self) -> NotePlan:
