@@ -21,21 +21,17 @@ class TokenCounter(Protocol):
     @property
     def name(self) -> str:
         """What people call this counter, e.g. `chars/4`."""
-        ...
 
     @property
     def exact(self) -> bool:
         """False for an estimate, which is shown with a leading `≈`."""
-        ...
 
     @property
     def identity(self) -> str:
         """What decides the counts: two counters of one identity count every text alike, whatever their names."""
-        ...
 
     def count(self, text: str) -> int:
         """Tokens of `text`, 0 for the empty one."""
-        ...
 
 
 class GrowingText(Protocol):
@@ -43,11 +39,9 @@ class GrowingText(Protocol):
 
     def count_with(self, more: str) -> int:
         """Tokens of the text with `more` behind it, which is not taken in."""
-        ...
 
     def add(self, more: str) -> None:
         """Take `more` in."""
-        ...
 
 
 @runtime_checkable
@@ -56,7 +50,6 @@ class CountsGrowth(Protocol):
 
     def growing(self) -> GrowingText:
         """A text to grow, empty."""
-        ...
 
 
 class _WholeText:

@@ -39,16 +39,13 @@ class Embedder(Protocol):
     @property
     def model_id(self) -> str:
         """Which model, for caches and traces."""
-        ...
 
     @property
     def label(self) -> str:
         """Who it is, for people."""
-        ...
 
     async def embed(self, texts: Sequence[str]) -> tuple[Vector, ...]:
         """A vector for each text, in order. Raises LlmError."""
-        ...
 
 
 class HashEmbedder(Struct, frozen=True):

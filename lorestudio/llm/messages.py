@@ -219,16 +219,13 @@ class AnswerSource(Protocol):
     @property
     def name(self) -> str:
         """A short word for settings and files."""
-        ...
 
     @property
     def label(self) -> str:
         """What the trace calls this source."""
-        ...
 
     async def answer(self, request: ChatRequest) -> ChatReply:
         """The answer. Raises LlmError where there is none."""
-        ...
 
 
 class NoAnswers(Struct, frozen=True):

@@ -116,11 +116,9 @@ class Watcher(Protocol):
 
     def began(self, name: str, phase: Phase) -> None:
         """A stage begins."""
-        ...
 
     def finished(self, record: StageRecord) -> None:
         """A stage is over."""
-        ...
 
 
 class StopBetweenStages(Struct, frozen=True):
@@ -251,19 +249,15 @@ class Counting(Protocol):
 
     def without(self, state: State) -> State:
         """The state without its counts."""
-        ...
 
     def only(self, state: State) -> State:
         """The counts of a state."""
-        ...
 
     def after(self, counts: State, tally: Tally) -> State:
         """The counts after a generation that added `tally`."""
-        ...
 
     def joined(self, state: State, counts: State) -> State:
         """The state with these counts."""
-        ...
 
 
 class Generated(Terse, frozen=True):
@@ -304,7 +298,6 @@ class RunInputs(Protocol):
     def state(self) -> State: ...  # noqa: D102  # as above
     def begun_from(self, state: State) -> Self:
         """The same, beginning from another state."""
-        ...
 
 
 class Reuse:

@@ -19,12 +19,10 @@ class Named(Protocol):
     @property
     def name(self) -> str:
         """What the stage is called."""
-        ...
 
     @property
     def phase(self) -> Phase:
         """The part of the run that it belongs to."""
-        ...
 
 
 class Stage(Named, Protocol[Run_contra, Inputs_contra]):
@@ -32,7 +30,6 @@ class Stage(Named, Protocol[Run_contra, Inputs_contra]):
 
     async def run(self, run: Run_contra, inputs: Inputs_contra, /) -> StageRecord:
         """Decide; return who came in, who went on, and why."""
-        ...
 
 
 class Choosable(Protocol):
@@ -41,7 +38,6 @@ class Choosable(Protocol):
     @property
     def id(self) -> int:
         """The number."""
-        ...
 
 
 class Ledger:

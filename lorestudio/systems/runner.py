@@ -27,20 +27,12 @@ _OVER: Final = frozenset({Phase.BUDGET, Phase.INJECT})
 """Phases from which nothing comes back: who is not accepted here has no place in the prompt."""
 
 
-class Held(Protocol):
-    """A run under way in which an entry can be held."""
-
-    candidates: list[Entry]
-    outcome: RunOutcome | None
-
-
 @runtime_checkable
 class Placing(Protocol):
     """A stage that gives its candidates an order of its own, and can say where an entry would stand in it."""
 
     def place(self, entry: Entry, candidates: Sequence[Entry], run: object, inputs: object, /) -> int:
         """The index in `candidates` at which the entry would stand."""
-        ...
 
 
 class Holding(Struct):
@@ -60,7 +52,7 @@ class Holding(Struct):
     _withdrawn: bool = False
     _order: list[Entry] = []
 
-    def before(self, stage: Named, run: Held) -> None:
+    def before(self, stage: Named, run: UnderWay) -> None:
         """Before a stage: put the entry in where nothing else can, or keep it away from a model."""
         if not self._begun and not self.hold.stopped_by and not self._takes_in(stage):
             self._begun = True
@@ -74,7 +66,7 @@ class Holding(Struct):
             if stage.name in self.asking:
                 self.not_asked.append(stage.name)
 
-    def after(self, stage: Named, run: Held, inputs: object) -> None:
+    def after(self, stage: Named, run: UnderWay, inputs: object) -> None:
         """After a stage: the entry stands among the candidates again, at its place, and the run goes on."""
         if stage.phase in _OVER or stage.phase is Phase.LOAD or self._among(run.candidates) is not None:
             return
@@ -133,7 +125,6 @@ class UnderWay(Protocol):
 
     def put_back(self, candidates: list[Any]) -> None:
         """Make the candidates these again, which they were before a stage that failed."""
-        ...
 
 
 RunT = TypeVar("RunT", bound=UnderWay)

@@ -51,11 +51,9 @@ class TextVectors(Protocol):
     @property
     def label(self) -> str:
         """Who makes them, for people."""
-        ...
 
     async def of(self, texts: Sequence[str]) -> Mapping[str, Vector]:
         """The vectors of texts; who makes none may leave some out. Raises LlmError."""
-        ...
 
 
 class KnownVectors:

@@ -29,23 +29,19 @@ class VaultSource(Protocol):
     @property
     def id(self) -> str:
         """Tells it from all others on this computer, over restarts."""
-        ...
 
     @property
     def name(self) -> str:
         """What its entries call their vault."""
-        ...
 
     @property
     def folder(self) -> Path | None:
         """Its folder on disk, None where it has none."""
-        ...
 
     async def scan(
         self, known: Mapping[str, KnownFile], definition_path: str, on_progress: OnRead | None = None
     ) -> ScannedVault:
         """The vault as it is now; files in `known` need not be read again. Problems are a `failure` in the result."""
-        ...
 
 
 def vault_name(folder: Path, taken: Collection[str]) -> str:

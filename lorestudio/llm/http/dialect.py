@@ -218,11 +218,9 @@ class Dialect(Protocol):
 
     def path(self, base: str) -> str:
         """The path of requests, from that of the address in the profile, without a slash at its end."""
-        ...
 
     def key_header(self, key: str) -> tuple[str, str]:
         """Name and value of the header that carries the key."""
-        ...
 
     def headers(self) -> Mapping[str, str]:
         """Headers of every request, without the key; none where the API asks for nothing special."""
@@ -230,15 +228,12 @@ class Dialect(Protocol):
 
     def body(self, request: ChatRequest, model: str, max_tokens: int, habits: Habits, *, stream: bool) -> Json:
         """The JSON body."""
-        ...
 
     def piece(self, event: Mapping[str, Json]) -> StreamPiece:
         """What one event of a stream says."""
-        ...
 
     def learn(self, refusal: str, habits: Habits) -> Habits | None:
         """Other habits that a refused request should be tried with, None where there is nothing to change."""
-        ...
 
     def answer(self, body: Json) -> ReadAnswer:
         """The answer in a whole reply: any known shape, since gateways pass foreign ones through."""

@@ -88,15 +88,12 @@ class Observer(Protocol):
 
     def asked(self, request: ChatRequest) -> None:
         """A question was put."""
-        ...
 
     def heard(self, piece: str) -> None:
         """A piece of a streamed reply arrived."""
-        ...
 
     def answered(self) -> None:
         """The question is settled, one way or the other."""
-        ...
 
 
 class Question(Terse, frozen=True, eq=False):

@@ -25,7 +25,6 @@ class RandomSource(Protocol):
 
     def next(self) -> float:
         """The next number."""
-        ...
 
 
 class Inputs(Struct, frozen=True):

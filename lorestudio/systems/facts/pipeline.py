@@ -43,15 +43,12 @@ class Model(Protocol):
 
     async def extract(self, lines: Sequence[Line], session_date: str) -> Json:
         """A list of `{content, source, tags, ...}`."""
-        ...
 
     async def review(self, system: str, user: str) -> str | None:
         """The answer to a system text and a user message."""
-        ...
 
     async def embed(self, text: str) -> Vector:
         """The vector of a text."""
-        ...
 
 
 class ExtractionResult(Struct, frozen=True):
