@@ -203,11 +203,7 @@ class LlmError(Exception):
 
     def __reduce__(self) -> tuple[Callable[..., LlmError], tuple[object, ...], dict[str, object]]:
         # The default would call the class with the text in place of the kind.
-        return _revive, (self.kind, self.message), dict(self.__dict__)
-
-
-def _revive(kind: ErrorKind, message: str) -> LlmError:
-    return LlmError(kind, message)
+        return LlmError, (self.kind, self.message), dict(self.__dict__)
 
 
 def timed_out(timeout_ms: float, who: str = THE_PROVIDER) -> LlmError:

@@ -85,10 +85,6 @@ class Registered(Mapping[str, SystemKind]):
         """Sentences about installed systems that cannot be used; all others are there."""
         return self._look()[1]
 
-    def look_again(self) -> None:
-        """Forget what was found: the next one who asks looks anew."""
-        self._known = None
-
     def _look(self) -> tuple[Mapping[str, SystemKind | None], tuple[str, ...]]:
         if self._known is None:
             found: dict[str, SystemKind | None] = dict.fromkeys(BUILT_IN)

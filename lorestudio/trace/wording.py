@@ -190,15 +190,6 @@ def fill(template: str, details: Mapping[str, Json]) -> str | None:
     return _DOUBLE_STOP.sub(r"\1", text)
 
 
-def fields(template: str, *, required: bool = True) -> frozenset[str]:
-    """Names of the details that a template uses; with `required` only those that it cannot do without."""
-    names: set[str] = set()
-    for alternatives in _parts(template):
-        if len(alternatives) == 1 or not required:
-            names.update(name for text in alternatives for _, name, _, _ in _pieces(text) if name is not None)
-    return frozenset(names)
-
-
 @lru_cache(maxsize=1024)
 def _parts(template: str) -> tuple[tuple[str, ...], ...]:
     """The template cut into parts, each with its alternatives; an optional part ends in the empty alternative."""

@@ -17,9 +17,9 @@ from lorestudio.trace.journey import Journeys
 from lorestudio.trace.model import Limit, Outcome, Phase, StageRecord, StageStatus, Verdict
 from lorestudio.trace.summary import summary
 from lorestudio.trace.vocabulary import COMMON, PLAIN, Explanation, Reason, Tone, table
-from lorestudio.trace.wording import WORDS, fields
+from lorestudio.trace.wording import WORDS
 from tests.trace import examples
-from tests.trace.examples import CROWN, MOUSE, OATH, SKARN, TAVERN, story
+from tests.trace.examples import CROWN, MOUSE, OATH, SKARN, TAVERN, fields, story
 
 VOCABULARIES = {name: kind.words for name, kind in KINDS.items()}
 REASONS = {code: reason for words in VOCABULARIES.values() for code, reason in words.reasons.items()}

@@ -27,6 +27,7 @@ from lorestudio.trace.model import (
 )
 from lorestudio.trace.storage.serialize import PackedTrace
 from lorestudio.trace.storage.store import StoredRun
+from lorestudio.trace.wording import _parts, _pieces
 
 ADDED, KEPT, CHANGED, REMOVED, REFUSED = (
     Outcome.ADDED,
@@ -199,3 +200,12 @@ def strange() -> Trace:
         draws=(0.1, 1 / 3),
         warnings=("one", "two"),
     )
+
+
+def fields(template: str, *, required: bool = True) -> set[str]:
+    """Names of the details that a template uses; with `required` only those that it cannot do without."""
+    names: set[str] = set()
+    for alternatives in _parts(template):
+        if len(alternatives) == 1 or not required:
+            names.update(name for text in alternatives for _, name, _, _ in _pieces(text) if name is not None)
+    return names

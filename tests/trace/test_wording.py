@@ -4,7 +4,6 @@ from datetime import datetime
 import pytest
 
 from lorestudio.trace.wording import (
-    fields,
     fill,
     joined,
     number_words,
@@ -16,6 +15,7 @@ from lorestudio.trace.wording import (
     signed_words,
     time_words,
 )
+from tests.trace.examples import fields
 
 
 @pytest.mark.parametrize(

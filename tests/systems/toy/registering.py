@@ -15,9 +15,9 @@ from lorestudio.systems import registry
 def looked_again() -> Iterator[pytest.MonkeyPatch]:
     """What is patched inside counts, and is forgotten afterwards."""
     with pytest.MonkeyPatch.context() as patch:
-        registry.KINDS.look_again()
+        registry.KINDS._known = None
         yield patch
-    registry.KINDS.look_again()
+    registry.KINDS._known = None
 
 
 def install(patch: pytest.MonkeyPatch, site: Path, name: str, *values: str, code: str = "") -> None:

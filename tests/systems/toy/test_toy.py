@@ -201,7 +201,7 @@ NUMBER = 7
 def test_one_that_cannot_be_used_is_told_and_the_others_work(tmp_path: Path, value: str, told: str) -> None:
     with looked_again() as patch:
         built_in = list(KINDS)
-        KINDS.look_again()
+        KINDS._known = None
         install(patch, tmp_path / "site", "almost", value, "almost:second", code=ALMOST)
         assert list(KINDS) == [*built_in, "toy-2"]
         (problem,) = KINDS.problems
