@@ -17,7 +17,7 @@ from lorestudio.domain.javascript import Json
 from lorestudio.domain.records import replace
 from lorestudio.systems.facts.records import ExtractionRun, FactAction, FactDecision, Memory, Profile, Thread
 from lorestudio.systems.facts.similarity import comparable
-from lorestudio.systems.facts.threads import Passage, chat_name, moved_origin, owner_of
+from lorestudio.systems.facts.threads import Passage, chat_name, moved_origin, numbers_of, owner_of
 
 if TYPE_CHECKING:
     from lorestudio.systems.facts.session import FactsSession
@@ -175,21 +175,20 @@ def passage_rows(
     due = {passage.id: passage for passage in waiting}
     rows: list[PassageRow] = []
     for thread in threads:
-        first, dash, last = thread.id.rpartition("#")[2].partition("-")
-        if not (dash and first.isdigit() and last.isdigit()):
+        numbers = numbers_of(thread.id)
+        if numbers is None:
             continue
         passage = due.pop(thread.id, None)
         failed = thread.attempts if passage is not None else 0
         rows.append(
             PassageRow(
-                int(first),
-                int(last),
+                *numbers,
                 str(thread.state),
                 passage is not None,
                 passage is not None and passage.changed,
                 failed,
                 failures.get(thread.id, "") if failed or passage is None else "",
-                amounts[int(first), int(last)],
+                amounts[numbers],
                 thread.last_message_at,
             )
         )

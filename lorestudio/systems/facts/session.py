@@ -50,6 +50,7 @@ from lorestudio.systems.facts.threads import (
     Timeouts,
     chat_name,
     moved_threads,
+    numbers_of,
     owner_of,
     should_close,
     should_cool,
@@ -285,7 +286,9 @@ class FactsSession(Closing):
         (a refused key). One whose facts another window or command has kept since
         this began is reported and left.
         """
-        self.store.rename_threads(self.moved(chat, path))
+        moved = self.moved(chat, path)
+        taken = set(moved.values())  # else an id is kept for messages that may come back
+        self.store.rename_threads({old: new for old, new in moved.items() if old in taken or numbers_of(new)})
         known = {thread.id: thread for thread in self.store.all_threads()}
         options = options_of(self.settings, self._embedder.model_id)
         memory = Conversations(self.store, self._model(), options, timeouts_of(self.settings), self._clock, self.label)

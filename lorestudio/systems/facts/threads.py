@@ -177,21 +177,28 @@ def waiting_passages(
 def moved_threads(chat: Chat, name: str, threads: Sequence[Thread], *, hidden: bool = True) -> dict[str, str]:
     """The ids that threads of a chat have by where their texts stand now, by those that they are kept under.
 
-    One whose messages are gone gives its id up where another comes there.
+    One whose messages are gone has none with numbers.
     """
     placed = _placed(chat, name, threads, hidden=hidden)[1]
     now = {thread.id: f"{name}#{places[0]}-{places[-1]}" for thread, _, _, places in placed if places}
-    gone = {thread.id for thread, _, _, places in placed if not places} & set(now.values())
+    gone = {thread.id for thread, _, _, places in placed if not places}
     moved = {before: after for before, after in now.items() if before != after}
     return moved | {before: f"{before} until {uuid.uuid4().hex[:12]}" for before in gone}
 
 
 def moved_origin(origin: MemoryOrigin, moved: Mapping[str, str]) -> MemoryOrigin:
-    """Where the messages of an origin stand now, by `moved_threads`."""
-    numbers = moved.get(f"{origin.chat}#{origin.first}-{origin.last}", "").rpartition("#")[2].split("-")
-    if len(numbers) != 2 or not all(part.isdigit() for part in numbers):
+    """Where the messages of an origin stand now, by `moved_threads`; nowhere where they are gone."""
+    place = moved.get(f"{origin.chat}#{origin.first}-{origin.last}")
+    if place is None:
         return origin
-    return replace(origin, first=int(numbers[0]), last=int(numbers[1]))
+    first, last = numbers_of(place) or (None, None)
+    return replace(origin, first=first, last=last)
+
+
+def numbers_of(thread: str) -> tuple[int, int] | None:
+    """The first and the last message of a passage, by the id of its thread; None where it stands nowhere."""
+    first, dash, last = thread.rpartition("#")[2].partition("-")
+    return (int(first), int(last)) if dash and first.isdigit() and last.isdigit() else None
 
 
 def _placed(
@@ -216,19 +223,23 @@ def _placed(
 
 _UNDER_WAY: Final = (ThreadState.ACTIVE, ThreadState.COOLING)
 _FARTHEST: Final = 20
-"""By so many messages a passage may have moved at once, further than the one before it."""
+"""So far a passage may be from where it would be if it had moved as the one before it, or now followed that at once."""
+_FEW: Final = 500
+"""Among so many messages a passage is looked for everywhere."""
 
 
 def _found_again(kept: Sequence[tuple[Thread, int, int]], lines: Mapping[int, Line]) -> dict[str, list[int]]:
     """Where the texts of these passages stand, by the ids of their threads; those that changed stand nowhere."""
     found: dict[str, list[int]] = {}
-    moved = 0
+    moved = follows = 0
+    near = (0, *(step * way for step in range(1, _FARTHEST + 1) for way in (-1, 1)))
+    anywhere = lines if len(lines) <= _FEW else ()
     for thread, first, last in kept:
-        steps = (step * way for step in range(1, _FARTHEST + 1) for way in (-1, 1))
-        for shift in (moved, *(moved + step for step in steps)):
+        shifts = (start + step for start in (moved, follows - first) for step in near)
+        for shift in (*shifts, *(place - first for place in anywhere)):
             places = [index for index in range(first + shift, last + shift + 1) if index in lines]
             if places and _digest([lines[index] for index in places]) == thread.digest:
-                found[thread.id], moved = places, shift
+                found[thread.id], moved, follows = places, shift, places[-1] + 1
                 break
     return found
 
@@ -240,10 +251,9 @@ def message_times(messages: Sequence[Message]) -> list[int]:
 
 def _kept(name: str, threads: Sequence[Thread]) -> Iterator[tuple[Thread, int, int]]:
     for thread in threads:
-        chat, mark, numbers = thread.id.rpartition("#")
-        first, dash, last = numbers.partition("-")
-        if mark and dash and chat == name and first.isdigit() and last.isdigit():
-            yield thread, int(first), int(last)
+        numbers = numbers_of(thread.id)
+        if numbers is not None and thread.id.rpartition("#")[0] == name:
+            yield thread, *numbers
 
 
 def _parted(chat: Chat, places: Sequence[int], size: int, silence_ms: int) -> Iterator[list[int]]:

@@ -133,6 +133,31 @@ def test_what_messages_before_it_have_moved_is_not_read_again():
                 assert any(memory.content in text for text in told) or memory.content == "I carry the lantern"
 
 
+@pytest.mark.parametrize("few", [0, 500])
+def test_what_is_left_after_most_passages_are_deleted_is_known_and_the_others_stand_nowhere(few, monkeypatch):
+    monkeypatch.setattr("lorestudio.systems.facts.threads._FEW", few)
+    whole = Chat(tuple(said(f"I bring thing{k}x.", 1, is_user=True) for k in range(60)), "Wren", "Ottoline")
+    left = replace(whole, messages=(*whole.messages[24:28], *whole.messages[56:60]))
+
+    def origins(chat):
+        rows = facts_picture(made, chat, None, everything=True).rows
+        return {row.memory.content: (row.memory.origin.first, row.memory.origin.last) for row in rows}
+
+    with session(passage=4) as made:
+        extracted(made, whole)
+        known = origins(whole)
+        places = {(24, 27): (0, 3), (56, 59): (4, 7)}
+        assert {*places} < set(known.values())
+        for _ in range(2):  # before and after the numbers are kept
+            assert made.waiting(left, None) == ()
+            assert origins(left) == {content: places.get(where, (None, None)) for content, where in known.items()}
+            asyncio.run(made.extract(left, None, ()))
+        keys = [row.key for row in facts_picture(made, left, None, everything=True).passages]
+        assert keys == ["0-3", "4-7"]
+        moved = {where for content, where in origins(whole).items() if where != known[content]}  # as after an undo
+        assert not few or moved <= {(None, None)}  # one gave its numbers up
+
+
 def test_passages_that_others_have_moved_keep_their_own_names(tmp_path):
     path = tmp_path / "m.sqlite"
     before = (said("Who?", 1), said("I bring rope.", 1, is_user=True))
