@@ -170,7 +170,7 @@ def own_pattern(source: str, flags: str = "") -> Pattern:
 
 
 _TOKEN: Final = re.compile(
-    r"\\(?:[pPN]\{[^}]*\}|[gkL]<[^>]*>|U[\da-fA-F]{8}|u[\da-fA-F]{4}|x[\da-fA-F]{2}|\d{1,3}|.|$)|(?P<class>(?P<own>\(\?-i:)?\[\^?\]?(?:\\.|[^\]\\])*\](?(own)\)))"
+    r"\\(?:[pPN]\{[^}]*\}|[gkL]<[^>]*>|U[\da-fA-F]{8}|u[\da-fA-F]{4}|x[\da-fA-F]{2}|\d{1,3}|.|$)|(?P<class>(?P<own>\(\?-i:)?\[\^?\]?(?:\\.|[^\]\\])*+(?:\]|\Z)(?(own)\)))"
     r"|\((?:\?(?:\(\w*\)|P?[<=>&](?:\w+>?)?))?|(?P<times>\{\s*(?P<least>\d+)\s*(?:,\s*\d*\s*)?\})|.",
     re.DOTALL | re.ASCII,
 )

@@ -65,7 +65,7 @@ DRAFT_SENTENCES: Final = 12
 SHORTEST_KEY: Final = 3
 
 _PART = regex.compile(r"^<(note|note_text|existing_titles|passage)>\n(.*?)\n</\1>$", regex.MULTILINE | regex.DOTALL)
-_SENTENCE_END = regex.compile(r"(?<=[.!?…][\"'”’»)\]]*)\s+|\n+|(?<=[。！？])")
+_SENTENCE_END = regex.compile(r"(?=\s)(?<=[.!?…][\"'”’»)\]]*)\s+|\n+|(?<=[。！？])")
 _SPEAKER = regex.compile(r"^([^\n]*?) \((?:user|character)\): ", regex.MULTILINE)
 # One or more capitalised words, held together by a space or by a small word as in "Order of the Ninth Bell".
 _CAPITALIZED = r"\p{Lu}[\p{L}\p{M}\p{N}]*(?:['’-][\p{L}\p{M}]+)*"
@@ -73,7 +73,7 @@ _NAME = regex.compile(
     rf"{_CAPITALIZED}(?: (?:(?:of|the|von|van|de|del|della|la|le|du|der|den) ){{0,2}}{_CAPITALIZED})*"
 )
 _LETTER = regex.compile(r"[\p{L}\p{N}]")
-_MARKS = regex.compile(r"^\s*(?:#+|[-*+]|\d+\.|>+)\s+|[*_`]{1,3}", regex.MULTILINE)
+_MARKS = regex.compile(r"^[^\S\n]*(?:#+|[-*+]|\d+\.|>+)\s+|[*_`]{1,3}", regex.MULTILINE)
 
 
 PLACEHOLDER: Final = "(A reply goes here. The offline stand-in holds its place; no model was asked.)"

@@ -5,6 +5,7 @@ import re
 import time
 
 import pytest
+import regex
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -278,6 +279,12 @@ def test_a_class_that_follows_itself_means_what_is_written(
     text = "".join(each * times for each, times in texts)
     plain = [found.span() for found in re.finditer(source, text, re.ASCII) if found[0]]
     assert compile_pattern(source, "g").spans(text) == plain
+
+
+@pytest.mark.long
+def test_classes_without_an_end_are_read_once() -> None:
+    with pytest.raises(regex.error, match="unterminated"):
+        compile_guarded("[" * 200_000)
 
 
 def test_a_class_that_follows_itself_thousands_of_times_is_compiled_with_its_number() -> None:

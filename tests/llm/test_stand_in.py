@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from lorestudio.llm.errors import ErrorKind, LlmError
 from lorestudio.llm.messages import DRAFT, KEYS, SUMMARY, ChatReply, ChatRequest
-from lorestudio.llm.stand_in import StandInAnswers, words
+from lorestudio.llm.stand_in import StandInAnswers, sentences_of, words
 
 ENTRIES = {
     "Salt Gate": ("Harbour", "The northern gate of the city, closed at dusk."),
@@ -189,6 +189,11 @@ def test_other_kinds_are_not_answered() -> None:
 )
 def test_words(text: str, found: list[str]) -> None:
     assert [word for word, _ in words(text)] == found
+
+
+@pytest.mark.parametrize(("sign", "found"), [("\n", 0), ("]", 1)])
+def test_signs_without_an_end_are_gone_through_once(sign: str, found: int) -> None:
+    assert len(list(sentences_of(sign * 1_000_000))) == found
 
 
 def test_reasons_spell_words_as_the_entry_does() -> None:

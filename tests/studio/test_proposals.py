@@ -401,6 +401,11 @@ def test_a_draft_about_a_known_key_is_a_reason_to_look(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize("piece", ["<%", "[[", "[[a|b", " "])
+def test_what_begins_again_and_again_without_an_end_is_gone_through_once(piece: str) -> None:
+    assert "<%" not in harmless("# " + piece * 500_000, "Title", [])
+
+
 def test_what_plugins_would_run_is_made_harmless() -> None:
     text = harmless(
         "# Tam\n\nHi <%* await app.vault.delete() %>you.\n---\n```dataviewjs\ndv.pages()\n```\n"

@@ -37,7 +37,9 @@ _NAMED_IN: Final = (("templates.json", "folder"), ("plugins/templater-obsidian/d
 _BY_TITLE: Final = "{{title}}"
 _PLACEHOLDER: Final = re.compile(r"\{\{(title|date|time)(?::([^{}]*))?\}\}")
 _USUAL: Final = {"date": "YYYY-MM-DD", "time": "HH:mm"}
-_TOKEN: Final = re.compile(r"\[([^\]]*)\]|YYYY|YY|GGGG|Q|M{1,4}|Do|D{1,4}|d{1,4}|WW?|HH?|hh?|mm?|ss?|A|a|T|([A-Za-z])")
+_TOKEN: Final = re.compile(
+    r"\[([^\[\]]*)\]|YYYY|YY|GGGG|Q|M{1,4}|Do|D{1,4}|d{1,4}|WW?|HH?|hh?|mm?|ss?|A|a|T|([A-Za-z])"
+)
 _MONTHS: Final = (
     "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
     "December",

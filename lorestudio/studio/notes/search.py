@@ -168,6 +168,8 @@ _SPACES = re.compile(r"\s*")
 def parse_query(text: str, options: SearchOptions | None = None) -> SearchQuery:
     """Understand what was typed. Raises InputError: nothing to look for, or a bad expression with the place."""
     options = options or SearchOptions()
+    if len(text) > LONGEST:
+        raise InputError("search", f"it has more than {LONGEST:,} characters. Look for fewer.")
     query = _parse_regex(text, options) if options.regex else _parse_words(text, options)
     if not (query.conditions or query.wanted or query.unwanted):
         raise InputError("search", "there is nothing to look for. Type a word, a “phrase”, path:, tag: or key:.")
@@ -236,8 +238,6 @@ def _literal(words: str, options: SearchOptions) -> Term:
 
 
 def _expression(expression: str, options: SearchOptions, offset: int) -> Term:
-    if len(expression) > LONGEST:
-        raise InputError("search", f"the regular expression has more than {LONGEST:,} characters. Shorten it.")
     if _CALL.search(expression):
         raise InputError("search", "a group that is called, as by (?R), may take all memory. Write it out.")
     try:

@@ -99,15 +99,15 @@ PRIORITY: Final = 50
 """What DeepLore gives to notes that were suggested."""
 _MOST_NAMESAKES: Final = 1000
 
-_TEMPLATER: Final = re.compile(r"<%.*?%>", re.DOTALL)
+_TEMPLATER: Final = re.compile(r"<%(?:(?!<%).)*?%>", re.DOTALL)
 _RUN_AT_ONCE: Final = re.compile(
     r"^([ \t]*[`~]{3,}[ \t]*)(?:dataview(?:js)?|templater|button|tasks)\b.*$", re.MULTILINE
 )
 _INLINE_QUERY: Final = re.compile(r"`\$?=")
 _RULE: Final = re.compile(r"^---[ \t]*$", re.MULTILINE)
-_HEADING: Final = re.compile(r"\A#[ \t]+([^\n]*)\n+")
+_HEADING: Final = re.compile(r"\A#[ \t]([^\n]*)\n+")
 _EMBED: Final = re.compile(r"!(?=\[\[)")
-_LINK: Final = re.compile(r"\[\[([^\]|\n]+)(?:\|([^\]\n]+))?\]\]")
+_LINK: Final = re.compile(r"\[\[((?:[^\[\]|\n]|\[(?!\[))+)(?:\|((?:[^\[\]\n]|\[(?!\[))+))?\]\]")
 
 
 def note_text(title: str, keys: Sequence[str], summary: str, content: str, tag: str, titles: Collection[str]) -> str:

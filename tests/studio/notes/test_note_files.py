@@ -52,6 +52,7 @@ def test_a_folder_that_is_there_in_other_capitals_is_meant(tmp_path: Path) -> No
         ("dd d DDDD DDD Q", "Sa 6 279 279 4"),
         ("GGGG-[W]WW W", "2024-W40 40"),
         ("YYYY-MM-DDTHH:mm", "2024-10-05T15:04"),
+        pytest.param("[" * 1_000_000, "[" * 1_000_000, id="brackets without an end"),
     ],
 )
 def test_a_moment_in_the_format_of_a_template(form: str, words: str) -> None:

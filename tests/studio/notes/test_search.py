@@ -165,6 +165,12 @@ def test_nothing_to_look_for(query: str) -> None:
         parse_query(query)
 
 
+@pytest.mark.parametrize("regex", [True, False])
+def test_more_than_can_be_looked_for_is_told(regex: bool) -> None:
+    with pytest.raises(InputError, match="more than 20,000 characters"):
+        parse_query("a" * 150_000, SearchOptions(regex=regex))
+
+
 @pytest.mark.parametrize(("query", "place"), [("(ab", 4), ("path:x (ab", 11), ("a{2,1}", 3), ("*a", 1), ("ab\\", 4)])
 def test_a_bad_expression_is_told_with_its_place(query: str, place: int) -> None:
     with pytest.raises(InputError, match="not well formed") as caught:
