@@ -226,6 +226,10 @@ def test_what_is_chosen_is_named_and_can_be_dropped(dialog: PromptSetupDialog) -
     dialog.take(CharacterCard(CardData(name="Ada")), Path("ada.png"))
     assert dialog.card.label.text() == "Ada (ada.png)"
     assert [source.drop.isVisibleTo(source) for source in sources] == [True, False, False, False]
+    assert [(source.choose.text(), source.drop.text()) for source in sources] == [
+        ("Choose a card…", "No card"), ("Choose a group…", "No group"), ("Choose a preset…", "No preset"),
+        ("Add scripts…", "No files"),
+    ]  # fmt: skip
     wanted: list[str] = []
     dialog.file_wanted.connect(wanted.append)
     for source in sources:
