@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -45,7 +46,7 @@ class Window(QObject):
 
     def start(self, work: Any, *, done: Any = None, failed: Any = None) -> None:
         self.said.append(work if isinstance(work, str) else "work")
-        self.done, self.failed = done, failed
+        self.begun, self.done, self.failed = work, done, failed
 
 
 def chat(path: Path | None = Path("Tale.jsonl"), **more: Any) -> Any:
@@ -215,7 +216,9 @@ def test_a_chat_that_was_left_while_it_was_opened_is_closed(recaps: ChatRecaps, 
 # ---- changing -------------------------------------------------------------------------------------------------------
 
 
-def test_settings_are_kept_with_or_without_a_chat(recaps: ChatRecaps, window: Window) -> None:
+def test_settings_are_kept_with_or_without_a_chat(
+    recaps: ChatRecaps, window: Window, monkeypatch: pytest.MonkeyPatch
+) -> None:
     others = RecapSettings(recap_delay=7)
     recaps.use_settings(others)
     assert (recaps.settings, window.said) == (others, ["work"])
@@ -228,6 +231,14 @@ def test_settings_are_kept_with_or_without_a_chat(recaps: ChatRecaps, window: Wi
     recaps.use_settings(others)
     window.done(picture())
     assert window.said == ["work", "changed", "changed"]
+    used: list[Any] = []
+    recaps.open.context.model, window.project = "small", chat()
+    recaps.open.use = lambda *given, **more: used.append((*given, more))
+    monkeypatch.setattr("lorestudio.systems.recap.session.keep_recap_settings", lambda *given: used.append(given))
+    monkeypatch.setattr("lorestudio.systems.recap.overview.picture", lambda _session: None)
+    recaps.use_settings(others)
+    asyncio.run(window.begun())
+    assert used == [(recaps.settings_path, others), (others, {"model": "small", "context_size": 4000})]
 
 
 def test_settings_of_its_runs_are_those_of_the_recaps(recaps: ChatRecaps, window: Window) -> None:
