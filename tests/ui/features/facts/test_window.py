@@ -31,6 +31,7 @@ from lorestudio.ui.features.facts.pane import MemoriesPane
 from lorestudio.ui.features.facts.table import SIMILARITY, TEXT, USES
 from lorestudio.ui.shell.main_window import MainWindow
 from lorestudio.ui.shell.words import Notice
+from lorestudio.ui.state.choices import source_title
 from tests.ui.worlds import make_project
 
 CHAT = Chat(
@@ -131,9 +132,11 @@ def said(window: MainWindow) -> str:
 
 
 def test_a_person_who_is_asked_stops_the_questions(opened: MainWindow, store: Path, qtbot: QtBot) -> None:
-    questions = opened.features.providers.questions
+    questions, asked = opened.features.providers.questions, pane(opened).asked
+    assert (asked.text(), asked.toolTip().partition(",")[0]) == ("Plain rules", "Plain rules")
     opened.session.replays.choose(source=Source(AnswerKind.TYPED))
     settle(opened, qtbot)
+    assert asked.toolTip().startswith(f"{source_title(Source(AnswerKind.TYPED))}. ")
     opened.run("memories.extract")
     qtbot.waitUntil(lambda: questions.dialog is not None)
     assert questions.dialog is not None
