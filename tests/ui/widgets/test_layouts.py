@@ -6,7 +6,7 @@ import pytest
 from PySide6.QtCore import SIGNAL, QPoint, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QFont, QPainter, QPaintEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QDialog, QLayout, QPushButton, QSizePolicy, QWidget
+from PySide6.QtWidgets import QDialog, QLayout, QLineEdit, QPushButton, QSizePolicy, QWidget
 from pytestqt.qtbot import QtBot
 from shiboken6 import delete
 
@@ -25,6 +25,7 @@ from lorestudio.ui.widgets.layouts import (
     in_lines,
     label,
     letters,
+    number_field,
     one_of,
     paint_as,
     resize_for_letters,
@@ -36,6 +37,7 @@ from lorestudio.ui.widgets.layouts import (
     tight,
     tool,
 )
+from tests.ui.conftest import drain
 from tests.ui.drawing import drawn
 
 
@@ -313,3 +315,13 @@ def test_a_value_of_a_bar_waits_to_be_drawn_with_everything_else(qtbot: QtBot, p
     assert (bar.value(), drawn_before) == (300, [])
     qtbot.waitUntil(lambda: drawn_before == ["other"])
     assert bar.updatesEnabled()
+
+
+@pytest.mark.dressed
+def test_a_number_begins_about_where_a_line_of_text_does(theme: Theme, parent: QWidget) -> None:
+    line, number = QLineEdit("8", parent), number_field(parent, "Points", 1, 9, 8)
+    parent.setLayout(column(line, number))
+    parent.show()
+    drain()
+    wanted, place = (next(each.box.x() for each in drawn(field) if each.words == "8") for field in (line, number))
+    assert wanted - 4 < place <= wanted
