@@ -198,9 +198,9 @@ def in_order(books: Iterable[Lorebook], strategy: InsertionStrategy) -> tuple[Bo
     The chat's come first, then the persona's, then the others by the strategy; each part by order, the highest first,
     and those of the same order as they stand in their books.
     """
-    by_role: dict[BookRole, list[BookEntry]] = {role: [] for role in BookRole}
+    by_role: dict[BookRole, list[tuple[str, BookEntry]]] = {role: [] for role in BookRole}
     for book in books:
-        by_role[book.role] += (replace(entry, world=book.name) for entry in book.entries)
+        by_role[book.role] += ((book.name, entry) for entry in book.entries)
     common, own = by_role[BookRole.GLOBAL], by_role[BookRole.CHARACTER]
     if strategy is InsertionStrategy.EVENLY:
         rest = _by_order([*common, *own])
@@ -212,17 +212,18 @@ def in_order(books: Iterable[Lorebook], strategy: InsertionStrategy) -> tuple[Bo
     return tuple(_with_own_uids(listed))
 
 
-def _by_order(entries: Iterable[BookEntry]) -> list[BookEntry]:
-    return sorted(entries, key=lambda entry: -entry.order)
+def _by_order(entries: Iterable[tuple[str, BookEntry]]) -> list[tuple[str, BookEntry]]:
+    return sorted(entries, key=lambda pair: -pair[1].order)
 
 
-def _with_own_uids(entries: Iterable[BookEntry]) -> Iterable[BookEntry]:
+def _with_own_uids(entries: Iterable[tuple[str, BookEntry]]) -> Iterable[BookEntry]:
     """`book.uid`, as SillyTavern names an entry; a number behind it where a book repeats one."""
     seen: dict[str, int] = {}
-    for entry in entries:
-        name = f"{entry.world}.{entry.name or entry.uid}"
+    for world, entry in entries:
+        name = f"{world}.{entry.name or entry.uid}"
         seen[name] = seen.get(name, 0) + 1
-        yield replace(entry, uid=name if seen[name] == 1 else f"{name} ({seen[name]})", name=name)
+        uid = name if seen[name] == 1 else f"{name} ({seen[name]})"
+        yield replace(entry, world=world, uid=uid, name=name)
 
 
 Raw = Mapping[str, Json]
@@ -501,6 +502,7 @@ def lorebook_in(data: bytes, path: Path, role: BookRole | None = None) -> Lorebo
         raise wrong
     if isinstance(document, Mapping) and _is_card(document):
         return card_book(parse_card(data, path), path, role or BookRole.CHARACTER)
+    del data, text  # they are as large as what is made of them now
     try:
         return read_lorebook(document, path.stem, role or BookRole.GLOBAL, str(path))
     except BookError as error:

@@ -30,7 +30,7 @@ from lorestudio.settings.worldinfo import WorldInfoSettings
 from lorestudio.systems.macros import has_macros
 from lorestudio.systems.worldinfo.decision import title_of
 from lorestudio.vault.lint.keyforms import SEARCHED, KeyRules
-from lorestudio.vault.lint.model import CheckedBooks, CheckedEntry, FixSpec, Hit, NoteKey, quoted
+from lorestudio.vault.lint.model import NAMED, CheckedBooks, CheckedEntry, FixSpec, Hit, NoteKey, quoted
 
 _NAMES: Final = {"keys": "key", "refine_keys": "keysecondary", "body": "content"}
 """The fields of a note that an entry has under other names."""
@@ -218,8 +218,9 @@ def _alike(on: Sequence[Listed]) -> Iterator[tuple[NoteKey, Hit]]:
     for code, field, said, found in (("W69", "content", "text", texts), ("W70", "comment", "name", names)):
         for text, several in found.items():
             titles = [each.note.title if each.entry.comment else each.note.filename for each in several]
+            first = titles[: NAMED + 1]
             for place, each in enumerate(several if text and len(several) > 1 else ()):
-                others = quoted(titles[:place] + titles[place + 1 :])
+                others = quoted(first[:place] + first[place + 1 :], amount=len(titles) - 1)
                 yield each.key, Hit(code, f"The {said} of “{each.note.title}” is also that of {others}.", field)
 
 

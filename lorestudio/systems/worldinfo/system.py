@@ -83,7 +83,10 @@ class WorldInfoSystem(VectorSystem):
         books = (
             self.books
             if self.books is None
-            else [(book.name, book.role, book.entries, *sorted(book.owners)) for book in self.books]
+            else [
+                (book.name, book.role, [(one.name, one.digest or one) for one in book.entries], *sorted(book.owners))
+                for book in self.books
+            ]
         )
         maker = self.vectors.label if self.vectors is not None else None
         return inputs_digest(self.settings, books, self.around.told, maker)

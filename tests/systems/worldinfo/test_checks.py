@@ -176,3 +176,11 @@ def test_entries_of_one_text_name_each_other_by_name_or_else_by_number() -> None
         "The text of “bell” is also that of “Bell” and “Gong”.",
         "The text of “Gong” is also that of “Bell” and “uid 1”.",
     ]
+
+
+def test_of_many_entries_of_one_text_the_first_are_named_and_the_others_counted() -> None:
+    named = [entry(comment=f"Bell {place}") for place in range(7)]
+    said = [hit.message.partition(" is also that of ")[2] for hit in hits(*named) if hit.code == "W69"]
+    assert said[0] == "“Bell 1”, “Bell 2”, “Bell 3”, “Bell 4” and 2 more."
+    assert said[3] == "“Bell 0”, “Bell 1”, “Bell 2”, “Bell 4” and 2 more."
+    assert said[4] == said[5] == said[6] == "“Bell 0”, “Bell 1”, “Bell 2”, “Bell 3” and 2 more."
