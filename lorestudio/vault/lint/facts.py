@@ -7,24 +7,22 @@ one of them would disprove.
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cached_property, lru_cache
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, Final
 
 from lorestudio.domain.entry import Entry, LeftOutNote, VaultIndex
 from lorestudio.domain.records import grouped
 from lorestudio.trace.wording import first_few
-from lorestudio.vault.lint.keyforms import KeyForm, contained, is_short, key_form
+from lorestudio.vault.lint.keyforms import KeyForm, contained, covers, is_short, key_form
 from lorestudio.vault.lint.model import NAMED, NoteKey, Rules, is_exempt, quoted, usable_keys
 
 if TYPE_CHECKING:
     import networkx as nx
 
-_Key = TypeVar("_Key")
-_Having = TypeVar("_Having")
 
 FOLLOWED: Final = 300
 """A chain of requirements is followed to so many entries: longer ones are no one's intention, and cost time."""
@@ -308,42 +306,42 @@ class Titles:
 class Holders:
     """Entries that have a key, or keys that contain it, by their notes, each with the first of these keys as written.
 
-    Half a vault may share a key, so nothing is gone through for each of its notes.
+    Half a vault may share a key, so nothing is gone through for each of its notes, and only what is told is kept.
     """
 
+    __slots__ = ("_amount", "_first", "_owners")
+
     def __init__(self, having: Iterable[tuple[str, Entry]] = ()) -> None:
-        self._first: dict[NoteKey, tuple[str, Entry]] = {}
-        self._only: dict[str, NoteKey | None] = {}  # the one note that has a key, None where several have it
+        first: dict[NoteKey, tuple[str, Entry]] = {}
+        only: dict[str, NoteKey | None] = {}  # the one note that has a key, None where several have it
         for pair in having:
             key, entry = pair
             note = entry.vault, entry.filename
-            self._first.setdefault(note, pair)
-            if self._only.setdefault(key, note) != note:
-                self._only[key] = None
+            first.setdefault(note, pair)
+            if only.setdefault(key, note) != note:
+                only[key] = None
+        self._amount = len(first)
+        self._first = tuple(islice(first.items(), NAMED + 1))
+        # Of three owners two are others than the one who asks, and so are two keys of one of two.
+        owners = islice(Counter(only.values()).items(), 3)
+        self._owners = tuple(owner for owner, keys in owners for _ in range(min(keys, 2)))
 
-    def besides(self, note: NoteKey) -> tuple[str, str]:
-        """The titles of other notes' entries, quoted, and their key, "" for several; both "" where there are none."""
-        amount = len(self._first) - (note in self._first)
+    def besides(self, note: NoteKey, is_one: Callable[[], bool]) -> tuple[str, str]:
+        """The titles of other notes' entries, quoted, and their key, "" for several; both "" where there are none.
+
+        `is_one` says of the note whether it is among them, where they are many.
+        """
+        many = self._amount > len(self._first)
+        amount = self._amount - (any(own == note for own, _ in self._first) or (many and is_one()))
         if not amount:
             return "", ""
-        others = [pair for own, pair in islice(self._first.items(), NAMED + 1) if own != note][:NAMED]
-        keys = list(islice((key for key, only in self._only.items() if only != note), 2))
+        others = [pair for own, pair in self._first if own != note][:NAMED]
         titles = quoted([entry.title for _key, entry in others], amount=amount)
-        return titles, "" if len(keys) > 1 else others[0][0]
+        several = sum(owner != note for owner in self._owners) > 1
+        return titles, "" if several else others[0][0]
 
 
 NOBODY: Final = Holders()
-_KEPT: Final = 4096
-"""Holders that are kept for the next note that asks. Most keys are asked for once; all holders of a large vault took
-more memory than its entries."""
-
-
-def _holders(
-    known: Mapping[_Key, _Having], having: Callable[[_Having], Iterable[tuple[str, Entry]]]
-) -> Callable[[_Key], Holders]:
-    """The holders of each key that is known, made when a note asks for them."""
-    made = lru_cache(_KEPT)(lambda key: Holders(having(known[key])))
-    return lambda key: made(key) if key in known else NOBODY
 
 
 class VaultFacts:
@@ -382,14 +380,23 @@ class VaultFacts:
         return found
 
     @cached_property
-    def sharers(self) -> Callable[[str], Holders]:
+    def _sharers(self) -> Mapping[str, Holders]:
         """For each key in lower case that several have the entries that have it, guides left out."""
         entries = (entry for entry in self.index.entries if not entry.guide)
         having = grouped((key.lower(), (key, entry)) for entry in entries for key in usable_keys(entry))
-        return _holders({key: each for key, each in having.items() if len(each) > 1}, iter)
+        return {key: Holders(each) for key, each in having.items() if len(each) > 1}
+
+    def sharers(self, note: NoteKey, key: str) -> str:
+        """The titles of other notes' entries with that key in any case, quoted; guides are left out."""
+        key = key.lower()
+
+        def is_one() -> bool:
+            return any(each.lower() == key for entry in self._entries_of(note) for each in usable_keys(entry))
+
+        return self._sharers.get(key, NOBODY).besides(note, is_one)[0]
 
     @cached_property
-    def longer(self) -> Callable[[KeyForm], Holders]:
+    def _longer(self) -> Mapping[KeyForm, Holders]:
         """For each key the entries with keys that contain it; very short keys are left out."""
         holders: dict[KeyForm, list[tuple[str, Entry]]] = {}
         for entry in self.index.entries:
@@ -397,8 +404,25 @@ class VaultFacts:
                 rules = self.rules.keys_of(entry)
                 for key in rules.plain(entry.keys):
                     holders.setdefault(key_form(key, rules), []).append((key, entry))
-        shorter = {short: forms for short, forms in contained(holders).items() if not is_short(short.text)}
-        return _holders(shorter, lambda forms: chain.from_iterable(holders[form] for form in forms))
+        return {
+            short: Holders(chain.from_iterable(holders[form] for form in forms))
+            for short, forms in contained(holders).items()
+            if not is_short(short.text)
+        }
+
+    def longer(self, note: NoteKey, key: KeyForm) -> tuple[str, str]:
+        """The titles of other notes' entries with keys that contain it, quoted, and that key, "" for several."""
+
+        def is_one() -> bool:
+            entries = ((entry, self.rules.keys_of(entry)) for entry in self._entries_of(note))
+            return any(covers(key, key_form(own, rules)) for entry, rules in entries for own in rules.plain(entry.keys))
+
+        return self._longer.get(key, NOBODY).besides(note, is_one)
+
+    def _entries_of(self, note: NoteKey) -> Iterator[Entry]:
+        """The entries of a note that are no guides."""
+        named = self.by_file_name.get(base_name(note[1]), ())
+        return (entry for entry in named if (entry.vault, entry.filename) == note and not entry.guide)
 
     @cached_property
     def _likeness(self) -> Titles:

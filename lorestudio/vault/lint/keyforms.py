@@ -96,7 +96,7 @@ def contained(forms: Iterable[KeyForm]) -> dict[KeyForm, list[KeyForm]]:
         shorter = {text: same for _, (text, same) in automaton.iter(long.text) if text != long.text}
         for same in shorter.values():
             for short in same:
-                if covers(short, long):
+                if (short.exact is long.exact and not short.word) or covers(short, long):
                     found.setdefault(short, []).append(long)
     return found
 

@@ -113,12 +113,11 @@ def shared_keys(note: Note, facts: VaultFacts) -> Iterator[Hit]:
         return
     searched = facts.rules.keys_of(entry)
     for key in note.keys:
-        titles, _keys = facts.sharers(key.lower()).besides(note.key)
-        if titles:
+        if titles := facts.sharers(note.key, key):
             yield Hit("K02", f"The key “{key}” is also on {titles}.", "keys", key)
         if entry.refine_keys:
             continue  # the key alone does not wake it
-        titles, longer = facts.longer(key_form(key, searched)).besides(note.key)
+        titles, longer = facts.longer(note.key, key_form(key, searched))
         if titles:
             whole = f"“{longer}”, a key" if longer else "keys"
             yield Hit("K54", f"The key “{key}” is part of {whole} of {titles}.", "keys", key)
