@@ -132,22 +132,22 @@ class Report(Struct, frozen=True):
 class _LintedNote:
     """What is known of one note: the hits that depend on nothing else, and the findings made so far.
 
-    `told` are all its findings beside what `vault` says of the other entries.
+    `told` are all its findings with regard to the `others`.
     """
 
-    __slots__ = ("findings", "hits", "mark", "note", "told", "vault")
+    __slots__ = ("findings", "hits", "mark", "note", "others", "told")
 
     def __init__(self, note: Note, rules: Rules, mark: object = None) -> None:
         self.note, self.mark = note, mark
         self.hits = tuple(_own_hits(note, rules))
         self.findings: dict[Hit, Finding] = {}
-        self.vault: VaultFacts | None = None
+        self.others: VaultFacts | None = None
         self.told: tuple[Finding, ...] = ()
 
     def tell(self, facts: VaultFacts, books: CheckedBooks | None) -> None:
         """Work out its findings; an entry of a lorebook may have others with the same facts."""
         self.told = tuple(_findings(self, facts, books))
-        self.vault = facts if books is None else None
+        self.others = facts if books is None else None
         self.note.forget()
 
 
@@ -179,7 +179,7 @@ class Linter:
             if known is None or known.mark != mark or not _same(known.note.item, item):
                 known = _LintedNote(scope.note(key, item), facts.rules, mark)
                 known.tell(facts, scope.books)
-            elif known.vault is not facts or known.note.item is not item:
+            elif known.others is not facts or known.note.item is not item:
                 known.note = scope.note(key, item)
                 known.tell(facts, scope.books)
             if not isinstance(item, Entry) or key not in fresh:
