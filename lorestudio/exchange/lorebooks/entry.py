@@ -348,6 +348,7 @@ _FILTER: Final = "characterFilter"
 _FILTERED: Final[Mapping[str, Json]] = {"names": [], "tags": [], "isExclude": False}
 _MISSED: Final = frozenset({"order", "position", "selective"})
 """What an entry without this field says is something else than what a new one says; the text has it with no value."""
+_IN_ORDER: Final = tuple(dict.fromkeys((*ALWAYS, *NEW_ENTRY)))
 _NOT_SHOWN: Final = WITHOUT_EFFECT | {"uid", "content"}
 
 
@@ -364,7 +365,7 @@ def entry_text(raw: Mapping[str, Json]) -> str:
 
 def _shown(raw: Mapping[str, Json]) -> dict[str, Json]:
     wanted: dict[str, Json] = {}
-    for name in dict.fromkeys((*ALWAYS, *NEW_ENTRY, *raw)):
+    for name in (*_IN_ORDER, *[other for other in raw if other not in NEW_ENTRY]):
         value = raw.get(name)
         if name in raw:
             usual = NEW_ENTRY.get(name)

@@ -83,7 +83,7 @@ class BookNotes:
             place, notes = Path(book.place), []
             for entry, raw in zip(book.entries, book.raws, strict=True):
                 name = f"{NAMED}{entry.name}"
-                known = self._spelled.get(id(raw)) or (raw, index_note(name, entry_text(raw), linked=False))
+                known = self._spelled.get(id(raw)) or (raw, _spelled(name, raw))
                 spelled[id(raw)] = known  # with the entry itself, so that no other one takes its id
                 text = unsaved.get(place / name) if unsaved else None
                 note = index_note(name, text, linked=False) if text else known[1]
@@ -92,6 +92,14 @@ class BookNotes:
             vaults.append(VaultNotes(place, LinkIndex.unlinked(notes)))
         self._spelled = spelled
         return vaults
+
+
+def _spelled(name: str, raw: Mapping[str, Json]) -> IndexedNote:
+    """An entry as a note without names and keys, which an entry says itself; so it is read for its tags alone."""
+    text = entry_text(raw)
+    if any(member.lower() == "tags" for member in raw):
+        return index_note(name, text, linked=False)
+    return IndexedNote(name, text, NoteNames(name, name), (), (), (), {})
 
 
 # ---- in the file ----------------------------------------------------------------------------------------------------

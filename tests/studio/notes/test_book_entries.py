@@ -38,6 +38,8 @@ from lorestudio.studio.project.problems import ProblemFinder
 from lorestudio.studio.project.project import open_project
 from lorestudio.vault.edited_vaults import NoteText
 from lorestudio.vault.files import ChangedOnDisk, VaultError
+from lorestudio.vault.links.index import index_note
+from lorestudio.vault.links.targets import IndexedNote
 from lorestudio.vault.note.yaml_handler import HANDLER
 
 _ODD = """{
@@ -311,3 +313,18 @@ def test_an_entry_is_spelled_once_for_what_was_read(book: Path, monkeypatch: pyt
     assert (spelled.pop(), spelled, other.index.notes["uid 7"].keys) == (7, [0, 1, 7], ("gate",))
     notes.of([load_lorebook(book)])
     assert spelled == [0, 1, 7, 0, 1, 7]
+
+
+def test_only_an_entry_with_tags_is_read_for_a_search(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, read = tmp_path / "Book.json", list[str]()
+    entries = {"0": {"uid": 0, "key": ["bell"], "content": "It rings."}, "1": {"uid": 1, "Tags": ["Sea", "Lore"]}}
+    path.write_text(json.dumps({"entries": entries}), encoding="utf-8")
+
+    def counted(name: str, text: str, *, linked: bool = True) -> IndexedNote:
+        read.append(name)
+        return index_note(name, text, linked=linked)
+
+    monkeypatch.setattr(book_entries, "index_note", counted)
+    notes = BookNotes().of([load_lorebook(path)])[0].index.notes
+    assert [(note.keys, note.tags) for note in notes.values()] == [(("bell",), ()), ((), ("sea", "lore"))]
+    assert read == ["uid 1"]
