@@ -458,14 +458,12 @@ class StampedText(Struct, frozen=True):
     stamp: Stamp | None
 
 
-def read_stamped(
-    filename: str, place: Path, vault: str, known: StampedText | None, *, keep_bom: bool = False
-) -> StampedText | LeftOutNote:
+def read_stamped(filename: str, place: Path, vault: str, known: StampedText | None) -> StampedText | LeftOutNote:
     """The text of one listed file, or why it cannot be read; what is `known` is not read again."""
     stamp, now = file_stamp(place), time.time_ns()
     if known is not None and stamp is not None and known.stamp == stamp:
         return known
-    return _stamped(read_listed(filename, place, vault, keep_bom=keep_bom), stamp, now)
+    return _stamped(read_listed(filename, place, vault), stamp, now)
 
 
 def _stamped(note: NoteFile | LeftOutNote, stamp: Stamp | None, now: int) -> StampedText | LeftOutNote:

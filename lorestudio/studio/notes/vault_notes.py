@@ -24,7 +24,7 @@ from lorestudio.studio.project.project import Project
 from lorestudio.trace.wording import first_few
 from lorestudio.vault import front_matter
 from lorestudio.vault.files import NoteFile, VaultError
-from lorestudio.vault.folder import StampedText, list_folder, read_listed, read_stamped, scan_folder, walked
+from lorestudio.vault.folder import StampedText, list_folder, read_listed, read_stamped, walked
 from lorestudio.vault.front_matter import BOM
 from lorestudio.vault.links.index import LinkIndex, index_note
 from lorestudio.vault.links.targets import NOTE_SUFFIX, base_name
@@ -86,19 +86,19 @@ def read_vault_notes(folder: Path, *, wanted: Callable[[NoteFile], bool] | None 
             wrong = WrongFileError(folder, wrong.what, Belongs.IMPORT)
         if wrong is not None:
             raise wrong
-    if wanted is None:
-        scanned = scan_folder(folder, {})
-        files = [NoteFile(file.filename, file.text or "") for file in scanned.files]
-        return VaultNotes(folder, LinkIndex.build(files, attachments(folder), searched=False), scanned.left_out)
     listing = list_folder(folder)
-    left_out, notes = list(listing.left_out), []
+    left_out, files = list(listing.left_out), []
     for filename, place in listing.found:
         read = read_listed(filename, place, listing.name)
         if isinstance(read, LeftOutNote):
             left_out.append(read)
-        elif filename.endswith(NOTE_SUFFIX) and wanted(read):
-            notes.append(index_note(filename, read.text, linked=False))
-    return VaultNotes(folder, LinkIndex.unlinked(notes), tuple(left_out))
+        elif wanted is None or (filename.endswith(NOTE_SUFFIX) and wanted(read)):
+            files.append(read)
+    if wanted is None:
+        index = LinkIndex.build(files, attachments(folder), searched=False)
+    else:
+        index = LinkIndex.unlinked(index_note(file.filename, file.text, linked=False) for file in files)
+    return VaultNotes(folder, index, tuple(left_out))
 
 
 def attachments(folder: Path) -> tuple[str, ...]:
