@@ -9,6 +9,7 @@ from contextlib import suppress
 from datetime import datetime
 from functools import cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import Final
 
 from msgspec import Struct
@@ -16,7 +17,7 @@ from msgspec import Struct
 from lorestudio.domain.entry import Entry
 from lorestudio.domain.file_names import same_name
 from lorestudio.domain.javascript import Json, fold
-from lorestudio.domain.json_text import items_in, parse_json
+from lorestudio.domain.json_text import items_in, parse_json, text_in
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.files import read_whole
 from lorestudio.studio.notes.changes.change_set import ChangeSet, NoteFileChange
@@ -35,8 +36,12 @@ _FOLDER: Final = "templates"
 _NAMED_IN: Final = (("templates.json", "folder"), ("plugins/templater-obsidian/data.json", "templates_folder"))
 """Where Obsidian and its plugin Templater keep which folder it is."""
 _BY_TITLE: Final = "{{title}}"
-_PLACEHOLDER: Final = re.compile(r"\{\{(title|date|time)(?::([^{}]*))?\}\}")
-_USUAL: Final = {"date": "YYYY-MM-DD", "time": "HH:mm"}
+_PLACEHOLDER: Final = re.compile(
+    r"\{\{(title|date|time)(?::([^{}]*))?\}\}|"
+    r"<%\s*tp\.(?:file\.(title|cursor\(\d*\))|date\.now\((?:\"([^\"]*)\"|'([^']*)')?\))\s*%>"
+)
+"""Obsidian's own, and what most templates of Templater ask for: the title, the moment, where one goes on writing."""
+_USUAL: Final = MappingProxyType({"date": "YYYY-MM-DD", "time": "HH:mm"})
 _TOKEN: Final = re.compile(
     r"\[([^\[\]]*)\]|YYYY|YY|GGGG|Q|M{1,4}|Do|D{1,4}|d{1,4}|WW?|HH?|hh?|mm?|ss?|A|a|T|([A-Za-z])"
 )
@@ -50,12 +55,13 @@ _DAYS: Final = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturda
 class Template(Struct, frozen=True):
     """A note with `{{title}}`, `{{date}}` and `{{time}}` in it, the last two also with a format: `{{date:D MMMM}}`.
 
-    `filename` is that of a vault's own template, "" for the others.
+    `filename` is that of a vault's own template, "" for the others; `formats` are those of its dates and times.
     """
 
     name: str
     text: str
     filename: str = ""
+    formats: Mapping[str, str] = _USUAL
 
 
 def _built_in(name: str, tag: str, body: str, **fields: Json) -> Template:
@@ -85,8 +91,9 @@ def built_in() -> tuple[Template, ...]:
 def templates(vault: VaultNotes) -> tuple[Template, ...]:
     """The vault's own templates by name, then those of the studio whose names are not taken."""
     folders = template_folders(vault.folder)
+    said = {name: _said(vault.folder, "templates.json", f"{name}Format") or usual for name, usual in _USUAL.items()}
     own = [
-        Template(base_name(filename), note.text, filename)
+        Template(base_name(filename), note.text, filename, said)
         for filename, note in sorted(vault.index.notes.items())
         if filename.lower().startswith(folders)
     ]
@@ -99,13 +106,16 @@ def template_folders(vault: Path) -> tuple[str, ...]:
 
     Waits for the disk.
     """
-    found = [_FOLDER]
-    for name, key in _NAMED_IN:
-        with suppress(OSError, ValueError):
-            said = parse_json(read_whole(vault / ".obsidian" / name).decode("utf-8-sig"))
-            folder = said.get(key) if isinstance(said, Mapping) else None
-            found += [folder.strip("/").lower()] if isinstance(folder, str) and folder.strip("/") else []
-    return tuple(f"{folder}/" for folder in dict.fromkeys(found))
+    found = [_FOLDER, *(_said(vault, name, key).strip("/").lower() for name, key in _NAMED_IN)]
+    return tuple(f"{folder}/" for folder in dict.fromkeys(filter(None, found)))
+
+
+def _said(vault: Path, name: str, key: str) -> str:
+    """What Obsidian keeps under this key in this file of the vault, "" where it is no text. Waits for the disk."""
+    with suppress(OSError, ValueError):
+        said = parse_json(read_whole(vault / ".obsidian" / name).decode("utf-8-sig"))
+        return text_in(said.get(key)) if isinstance(said, Mapping) else ""
+    return ""
 
 
 def usual_template(found: Sequence[Template], notes: Sequence[Entry]) -> int:
@@ -142,13 +152,13 @@ def in_format(now: datetime, form: str) -> str | None:
     return _TOKEN.sub(lambda found: words.get(found[0], found[1]), form)
 
 
-def fill(template: str, title: str, now: datetime) -> str:
+def fill(template: str, title: str, now: datetime, formats: Mapping[str, str] = _USUAL) -> str:
     """The text of a template, filled; a property means then what it meant, whatever signs the title has.
 
     A property is spelled anew only where the bare words would be read as something else.
     """
-    text = _filled(template, title, now)
-    wanted = {name: _filled_value(value, title, now) for name, value in front_matter.read(template)[0].items()}
+    text = _filled(template, title, now, formats)
+    wanted = {name: _filled_value(value, title, now, formats) for name, value in front_matter.read(template)[0].items()}
     for name, value in wanted.items():
         document = NoteDocument(text)
         found = document.find(name)
@@ -160,19 +170,24 @@ def fill(template: str, title: str, now: datetime) -> str:
     return text
 
 
-def _filled(text: str, title: str, now: datetime) -> str:
+def _filled(text: str, title: str, now: datetime, formats: Mapping[str, str]) -> str:
     def word(found: re.Match[str]) -> str:
-        made = title if found[1] == "title" else in_format(now, found[2] or _USUAL[found[1]])
+        if "title" in found.group(1, 3):
+            return title
+        if found[3]:
+            return ""  # the cursor
+        form = found[2] or formats[found[1]] if found[1] else found[4] or found[5] or _USUAL["date"]
+        made = in_format(now, form)
         return found[0] if made is None else made
 
     return _PLACEHOLDER.sub(word, text)
 
 
-def _filled_value(value: Json, title: str, now: datetime) -> Json:
+def _filled_value(value: Json, title: str, now: datetime, formats: Mapping[str, str]) -> Json:
     if isinstance(value, str):
-        return _filled(value, title, now)
+        return _filled(value, title, now, formats)
     if isinstance(value, list):
-        return [_filled_value(item, title, now) for item in value]
+        return [_filled_value(item, title, now, formats) for item in value]
     return value
 
 
@@ -193,7 +208,7 @@ def plan_new(
     other = _titled(vaults, name)
     if other is not None:
         raise InputError(name, f"{other} has this title already. Choose another one.")
-    text = f"# {name}\n" if template is None else fill(template.text, name, now)
+    text = f"# {name}\n" if template is None else fill(template.text, name, now, template.formats)
     return Planned(ChangeSet(f"New note {name}", (NoteFileChange(vault.path(filename), None, text),)))
 
 

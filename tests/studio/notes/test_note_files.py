@@ -90,6 +90,29 @@ def test_a_template_is_filled_as_obsidian_does() -> None:
     assert text.endswith("# {{date}}\nSaturday, 5 October 2024 15.04 2024-10-05 {{other}}\n")
 
 
+def test_dates_are_written_as_obsidian_is_set(tmp_path: Path) -> None:
+    text = "{{title}} {{date}} {{time}} {{date:YYYY}}"
+    vault = write_vault(tmp_path / "vault", {"Stencils/Beast.md": text})
+    kept = tmp_path / "vault" / ".obsidian" / "templates.json"
+    kept.parent.mkdir()
+    kept.write_text('{"folder": "Stencils/", "dateFormat": "D. M. YYYY", "timeFormat": ""}', encoding="utf-8")
+    planned = plan_new([vault], vault, "", "Hob", templates(vault)[0], NOW)
+    assert applied(planned, vault)["Hob.md"] == "Hob 5. 10. 2024 15:04 2024"
+
+
+def test_what_most_templates_ask_of_templater_is_filled() -> None:
+    template = (
+        "---\nkeys: [<% tp.file.title %>]\n---\n# <%tp.file.title%>\n"
+        "<% tp.date.now() %> <% tp.date.now('D MMMM') %> <% tp.date.now(\"HH:mm\") %> <% tp.file.cursor(1) %>.\n"
+        '<% tp.date.now("YYYY", 7) %><%* x %><%- tp.file.title %>'
+    )
+    assert fill(template, "Hob, the elf", NOW) == (
+        '---\nkeys: ["Hob, the elf"]\n---\n# Hob, the elf\n'
+        "2024-10-05 5 October 15:04 .\n"
+        '<% tp.date.now("YYYY", 7) %><%* x %><%- tp.file.title %>'
+    )
+
+
 def test_a_new_note_without_template(tmp_path: Path) -> None:
     vault = write_vault(tmp_path / "vault", {})
     assert applied(plan_new([vault], vault, "", "Hob", None, NOW), vault) == {"Hob.md": "# Hob\n"}
