@@ -66,7 +66,7 @@ class RecapText(QWidget):
         self._text = ""
         self._sent: str | None = None
         self._drafts: dict[object, str] = {}
-        self.gone: Callable[[object], bool] = lambda _key: False
+        self.gone: Callable[[object], bool] = lambda key: isinstance(key, tuple)  # of what has another key: see follow
         self.lines = named(SmallText(self, tabChangesFocus=True), name)
         self.lines.setObjectName("Boxed")
         keep_tip = tip or tr("Write it into the chat's file (Ctrl+Enter)")
@@ -107,12 +107,19 @@ class RecapText(QWidget):
         if self.lines.toPlainText() == self._sent:
             self._text, self._sent = self._sent, None
 
+    @property
+    def begun(self) -> bool:
+        """Whether a person has written something that is not kept, also of what is gone and may come back."""
+        return bool(self._drafts) or self.changed
+
     def follow(self, where: Mapping[Any, object]) -> None:
-        """Things have other keys now; what was written about those that are gone is given up."""
-        if self.changed and self._key not in where:
+        """Things have other keys now, those that are gone a tuple until they come back."""
+        key = where.get(self._key)
+        if self.changed and self._key is not None and isinstance(key, tuple):
+            self._drafts[self._key] = self.lines.toPlainText()
             self.lines.setPlainText(self._text)
-        self._drafts = {where[key]: text for key, text in self._drafts.items() if key in where}
-        self._key = where.get(self._key)
+        self._drafts = {where.get(about, about): text for about, text in self._drafts.items()}
+        self._key = None if isinstance(key, tuple) else key
 
     def forget(self) -> None:
         """Other things are shown from now on: what was written about the ones before is given up."""

@@ -13,7 +13,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QCheckBox, QWidget
 
 from lorestudio.domain.texts import shorten
-from lorestudio.systems.recap.records import RecapState
+from lorestudio.systems.recap.records import RecapState, Record
 from lorestudio.trace.explain import explain
 from lorestudio.trace.model import Trace, Verdict
 from lorestudio.trace.wording import time_words
@@ -44,17 +44,28 @@ def show_rows(
     picture: RecapPicture | None,
     rows: Sequence[MessageRow | SceneRow],
 ) -> None:
-    """Show other rows. A text that is being written goes with its message to where that stands in the file now."""
+    """Show other rows. A text that is being written goes with its message to where that stands in the file now.
+
+    That of a message which is deleted is known by what that says, and is there again where the deletion is undone.
+    """
     page.forget_others(picture.path if picture is not None else None, text)
     row, where = page.table.current, None
-    if before is not None and picture is not None and before.file is not picture.file and text.unkept:
+    if before is not None and picture is not None and before.file is not picture.file and text.begun:
         from lorestudio.systems.recap.chat_file import known_again
 
         where = known_again(before.file, picture.file)
-        text.follow(where)
+        there = set(where.values())
+        gone = {index: key for index, key in enumerate(map(_said, before.file.chat.messages)) if index not in where}
+        back = {_said(each): index for index, each in enumerate(picture.file.chat.messages) if index not in there}
+        text.follow({**where, **gone, **back})
     page.model.set_rows(rows)
     if row is not None and where is not None and where.get(row.index) != row.index:
         page.view.choose(where.get(row.index))
+
+
+def _said(message: Record) -> tuple[object, ...]:
+    """What a message is known by that stands in no file."""
+    return tuple(message.get(name) for name in ("name", "send_date", "mes"))
 
 
 class MessagePage(RowsPage):

@@ -262,6 +262,13 @@ def test_what_is_being_written_goes_with_its_message(opened: MainWindow, qtbot: 
     assert (shown.view.current is None, shown.text.unkept) == (stays, 1)
     shown.view.choose(5)
     assert shown.text.lines.toPlainText() == "Half 7"
+    for _ in range(2):
+        opened.session.parts.undo()
+    run(opened, "chat.save", qtbot)
+    for index in (3, 7):
+        shown.view.choose(index)
+        assert shown.text.lines.toPlainText() == f"Half {index}"
+    assert shown.text.unkept == 2
 
 
 @pytest.mark.long
