@@ -25,9 +25,9 @@ from lorestudio.studio.project.basis import (
     hidden_rows,
     keep_basis,
     load_basis,
-    read_range,
 )
 from lorestudio.studio.project.project import read_chat
+from lorestudio.studio.replay.ranges import MessageRange
 
 
 def basis(
@@ -59,12 +59,12 @@ def basis(
     if since is not None and since > count:
         raise InputError("--since", f"the chat has no message #{since}; #{count} is the reply to come.")
     if hidden is not None:
-        first, last = read_range(hidden, "--hidden")
+        first, last = MessageRange.parse(hidden, "--hidden").ends(count)
         if last >= count:
             raise InputError("--hidden", f"the chat has no message #{last}; its last one is #{count - 1}.")
         kept = kept.saying(first, last, since)
     if forget is not None:
-        kept = kept.saying(*read_range(forget, "--forget"), None)
+        kept = kept.saying(*MessageRange.parse(forget, "--forget").ends(count), None)
     kept = replace(kept, settings=assigned(assignments or (), ChatBasis, kept.settings))
     if kept != before:
         keep_basis(path, kept)

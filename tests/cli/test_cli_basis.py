@@ -109,7 +109,7 @@ def test_scripts_and_stored_texts(lorestudio: Run, world: tuple[Path, Path], tmp
     ("options", "told"),
     [
         (["--hidden", "1"], "it goes together with --since"),
-        (["--hidden", "x", "--since", "1"], "names no messages"),
+        (["--hidden", "x", "--since", "1"], "“x” is no range of messages. Write 12-40"),
         (["--hidden", "1-1", "--since", "999"], "--since: the chat has no message #999"),
         (["--set", "history=once"], "is none of then, now"),
     ],

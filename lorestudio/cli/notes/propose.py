@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import re
 import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -40,6 +39,7 @@ from lorestudio.studio.proposals.planning import (
     record_of,
 )
 from lorestudio.studio.proposals.reading import one_line, shortened
+from lorestudio.studio.replay.ranges import MessageRange
 from lorestudio.trace.wording import plural
 
 _SHOWN: Final = 600
@@ -124,8 +124,6 @@ propose = command_group("Have summaries, keys or a new note proposed; nothing is
 OneVault = Annotated[Path, typer.Argument(metavar="VAULT", help="A folder of Markdown notes.")]
 NoteOption = Annotated[list[str] | None, "NOTE", "A note by title or file. May be repeated."]
 
-_RANGE: Final = re.compile(r"#?(\d+)(?:\s*-\s*#?(\d+))?")
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProposalOptions:
@@ -189,12 +187,14 @@ def keys(
 def draft(
     given: DraftOptions,
     *,
-    messages: Annotated[str, "RANGE", "Messages, as in 4-9 or 4,6,8-9."],
+    messages: Annotated[str, "A-B", "Messages, as in 4-9, 4- or 4,6,8-9."],
     focus: Annotated[str, "TEXT", "What the note should be about."] = "",
 ) -> None:
     """A new note about something in these messages that has no note yet."""
     project = given.project()
-    numbers = _numbers(messages)
+    count = len(project.chat.messages) if project.chat is not None else 0
+    parts = [MessageRange.parse(part, "--messages").ends(count) for part in messages.split(",")]
+    numbers = [number for first, last in parts for number in range(first, min(last, count) + 1)]
     _run(project, lambda _guard, model: plan_draft(project, numbers, focus, model=model, option="--messages"), given)
 
 
@@ -339,18 +339,3 @@ def _named(project: Project, names: Sequence[str]) -> list[Entry]:
             raise InputError("--note", f"no entry of the vault has the title or file “{name}”.")
         found |= {entry.id: entry for entry in same}
     return list(found.values())
-
-
-def _numbers(text: str) -> list[int]:
-    """The indices of messages in a text such as `4-9` or `#4, 6`. Raises InputError."""
-    numbers: list[int] = []
-    for part in text.split(","):
-        found = _RANGE.fullmatch(part.strip())
-        if found is None:
-            raise InputError("--messages", f"“{part.strip()}” names no messages. Write 4-9, or 4,6,8-9.")
-        first = int(found[1])
-        last = int(found[2] or found[1])
-        if last < first or last - first > 10_000:
-            raise InputError("--messages", f"“{part.strip()}” is no range. Write the smaller number first.")
-        numbers += range(first, last + 1)
-    return numbers

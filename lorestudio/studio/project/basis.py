@@ -15,7 +15,6 @@ from lorestudio.domain.chat import Chat, first_difference
 from lorestudio.domain.history import ChatHistory, HiddenSince, ranges_of, ranges_words
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.records import grouped, replace
-from lorestudio.exchange.problems import InputError
 from lorestudio.settings.files import SettingsError, bytes_if_there, json_bytes, parse_json
 from lorestudio.settings.sections import dump_section, section_of
 from lorestudio.settings.studio import ChatBasis
@@ -116,18 +115,6 @@ def _mark(value: Json) -> HiddenSince | None:
         return None
     whole: list[int] = [each for each in numbers if isinstance(each, int) and not isinstance(each, bool) and each >= 0]
     return HiddenSince(*whole) if len(whole) == 3 and whole[0] <= whole[1] else None
-
-
-def read_range(text: str, option: str) -> tuple[int, int]:
-    """`4` or `4-9` as first and last message. Raises InputError naming the option."""
-    first, dash, last = text.partition("-")
-    try:
-        found = int(first), int(last if dash else first)
-    except ValueError:
-        found = (1, 0)
-    if not 0 <= found[0] <= found[1]:
-        raise InputError(option, f"“{text}” names no messages. Write 4, or 4-9.")
-    return found
 
 
 class HiddenRow(Struct, frozen=True, order=True):

@@ -101,6 +101,10 @@ class MessageRange(Struct, frozen=True):
         except ValueError as error:
             raise InputError(source, str(error)) from error
 
+    def ends(self, count: int) -> tuple[int, int]:
+        """The first and the last message in a chat of so many, which may have none of that number."""
+        return self.first or 0, count - 1 if self.last is None else self.last
+
     def part(self, generations: Sequence[Generation]) -> range:
         """Its places among all generations of a chat; those before make the state for it.
 

@@ -114,7 +114,7 @@ def test_a_draft_is_made_and_written(harbour: Path, tmp_path: Path) -> None:
     assert (harbour / "Old Tam.md").read_text(encoding="utf-8") == text
 
 
-@pytest.mark.parametrize("messages", ["x", "4-2", "0-", "", "90"])
+@pytest.mark.parametrize("messages", ["x", "4-2", "-", "", "90", "0,", "0-99999999999"])
 def test_messages_that_cannot_be_are_refused(lorestudio: Run, harbour: Path, chat: Path, messages: str) -> None:
     result = lorestudio("propose", "draft", harbour, "--chat", chat, "--messages", messages)
     assert result.exit_code == 2

@@ -10,18 +10,9 @@ import pytest
 from lorestudio.domain.chat import Chat, Message
 from lorestudio.domain.history import ChatHistory, HiddenSince
 from lorestudio.domain.records import replace
-from lorestudio.exchange.problems import InputError
 from lorestudio.settings.files import SettingsError
 from lorestudio.settings.studio import ChatBasis
-from lorestudio.studio.project.basis import (
-    KeptBasis,
-    basis_path,
-    basis_problems,
-    hidden_rows,
-    keep_basis,
-    load_basis,
-    read_range,
-)
+from lorestudio.studio.project.basis import KeptBasis, basis_path, basis_problems, hidden_rows, keep_basis, load_basis
 from lorestudio.studio.project.project import open_project
 
 WORD = KeptBasis(ChatBasis(history="now", context_size=8000), (HiddenSince(1, 4, 9), HiddenSince(7, 7, 0)))
@@ -114,17 +105,6 @@ def test_rows_in_words() -> None:
         ("#5", "after the last reply (assumed)"),
         ("#8", "since it was said"),
     ]
-
-
-@pytest.mark.parametrize(("text", "found"), [("4", (4, 4)), ("4-9", (4, 9))])
-def test_ranges_are_read(text: str, found: tuple[int, int]) -> None:
-    assert read_range(text, "--hidden") == found
-
-
-@pytest.mark.parametrize("text", ["", "x", "9-4", "-3", "4-"])
-def test_what_is_no_range_is_told(text: str) -> None:
-    with pytest.raises(InputError, match="names no messages"):
-        read_range(text, "--hidden")
 
 
 def test_opening_a_chat_reads_what_is_kept_and_what_is_attached(tmp_path: Path) -> None:

@@ -29,6 +29,13 @@ def test_a_range_that_ends_before_it_begins() -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "ends"), [("4", (4, 4)), ("4-9", (4, 9)), ("4-", (4, 19)), ("-3", (0, 3)), ("4-90", (4, 90))]
+)
+def test_the_ends_of_a_range_in_a_chat(text: str, ends: tuple[int, int]) -> None:
+    assert MessageRange.parse(text).ends(20) == ends
+
+
+@pytest.mark.parametrize(
     ("text", "part"), [("2-4", range(3)), ("3-", range(2, 5)), ("-2", range(2)), ("4", range(2, 3)), ("0-99", range(5))]
 )
 def test_where_a_range_is_swipes_included(text: str, part: range) -> None:
