@@ -29,6 +29,7 @@ from lorestudio.llm.cost import CostEstimate, estimate
 from lorestudio.llm.errors import ErrorKind, LlmError
 from lorestudio.llm.messages import AnswerSource, ChatRequest, as_sent
 from lorestudio.settings.deeplore import INHERIT, DeepLoreSettings, tool_model
+from lorestudio.settings.rules import NEW
 from lorestudio.studio.notes.book_entries import is_book_entry, parsed_entry, read_text
 from lorestudio.studio.notes.vault_notes import aliases_of
 from lorestudio.studio.project.answering import Asked, Connections, Source, load_recorded, make_answers
@@ -88,13 +89,18 @@ _WORD: Final = re.compile(r"\w{3,}")
 
 
 def summary_request(material: Material, settings: DeepLoreSettings, model: str = "") -> ChatRequest:
-    """The question for a summary. `model` is the one of the answer source where the settings name none."""
+    """The question for a summary. `model` is the one of the answer source where the settings name none.
+
+    DeepLore 2.6 has settings of its own for summaries (rules: deeplore-newer 2).
+    """
+    newer = settings.rules.startswith(NEW)
+    own = settings.summary_system_prompt if newer else ""
     return ChatRequest(
         ProposalKind.SUMMARY.value,
-        prompt_text(ProposalKind.SUMMARY),
+        own if trim(own) else prompt_text(ProposalKind.SUMMARY),
         _note(material, SUMMARY_SOURCE),
-        max_tokens=SUMMARY_TOKENS,
-        timeout_ms=settings.ai_search_timeout,
+        max_tokens=settings.summary_max_tokens if newer else SUMMARY_TOKENS,
+        timeout_ms=settings.summary_timeout if newer else settings.ai_search_timeout,
         model=settings.ai_search_model or model,
         prose=True,
     )

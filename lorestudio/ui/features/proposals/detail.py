@@ -14,6 +14,7 @@ from PySide6.QtCore import QObject, QSignalBlocker, Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QPlainTextEdit, QTabWidget, QWidget
 
 from lorestudio.studio.proposals.model import KeyCount, Proposal, ProposalKind, Value
+from lorestudio.studio.proposals.reading import SUMMARY_LENGTH
 from lorestudio.ui.features.proposals.worker import Row, RowState
 from lorestudio.ui.shell.qt import plain
 from lorestudio.ui.shell.theme import Theme, fixed_font
@@ -144,7 +145,6 @@ _FIELD_NAMES: Final = {
     ProposalKind.KEYS: "Keys, one a line (you may change them)",
     ProposalKind.DRAFT: "The new note (you may change it)",
 }
-SUMMARY_LENGTH: Final = 600
 
 
 class ProposalDetail(QWidget):
