@@ -12,6 +12,7 @@ from msgspec import Struct, field
 from PySide6.QtCore import QSettings
 
 from lorestudio.domain.javascript import Json
+from lorestudio.domain.json_text import json_or_none, mapping_in, texts_in
 from lorestudio.domain.records import replace
 from lorestudio.domain.texts import shorten, text_digest
 from lorestudio.settings.behaviour import FIXED, fixed, switches
@@ -204,11 +205,7 @@ class ChoiceStore:
 
     def _changes(self, chat: str) -> dict[str, Json]:
         kept = str(self._settings.value(f"settings_changes/{chat}", "")) if self._settings is not None else ""
-        try:
-            found = json.loads(kept or "{}")
-        except ValueError:  # somebody else has written there
-            return {}
-        return found if isinstance(found, dict) else {}
+        return dict(mapping_in(json_or_none(kept)))  # somebody else may have written there
 
     def place_before(self, chat: str, place: Path, mark: str) -> Path | None:
         """Where a chat was that is new in this place: the only other one that is known; None where there are more.
@@ -217,7 +214,7 @@ class ChoiceStore:
         """
         if self._settings is None:
             return None
-        known = json.loads(str(self._settings.value(_places_key(mark), "[]")))
+        known = texts_in(json_or_none(str(self._settings.value(_places_key(mark), ""))))
         if str(place) in known:
             return None
         self._settings.setValue(_places_key(mark), json.dumps([*known, str(place)]))

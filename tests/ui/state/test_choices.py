@@ -14,7 +14,7 @@ from lorestudio.settings.deeplore import sanitise
 from lorestudio.settings.worldinfo import WorldInfoSettings
 from lorestudio.studio.project.answering import AnswerKind, Source
 from lorestudio.studio.project.settings import Mode
-from lorestudio.ui.state.choices import ChoiceStore, RunChoice, short_source, source_title
+from lorestudio.ui.state.choices import ChoiceStore, RunChoice, _places_key, short_source, source_title
 from tests.ui.worlds import make_project
 
 HOME = Source(AnswerKind.PROVIDER, "Home | mine")
@@ -139,3 +139,7 @@ def test_changed_settings_are_kept_by_chat_and_by_what_they_were_changed_from(tm
     for torn in ("{", "[]", '{"": 3}'):
         file.setValue("settings_changes/a", torn)
         assert again.changes("a", "") == {}
+    for torn in ("{", "{}", "3", "[1]", "[[]]", "[" * 100_000):
+        file.setValue(_places_key("mark"), torn)
+        assert again.place_before("c", tmp_path / "c.jsonl", "mark") is None
+        assert again.place_before("d", tmp_path / "d.jsonl", "mark") == tmp_path / "c.jsonl"
