@@ -24,7 +24,8 @@ Segment = tuple[str, PromptOrigin]
 _OUTLET: Final = re.compile(r"\{\{outlet::([^{}]*)\}\}", re.IGNORECASE)
 _LEGACY: Final = re.compile(r"<(USER|BOT|CHAR|GROUP|CHARIFNOTGROUP)>", re.IGNORECASE)
 _LEGACY_NAMES: Final = {"bot": "char"}
-_TRIM: Final = re.compile(r"(?:\r?\n)*\{\{trim\}\}(?:\r?\n)*", re.IGNORECASE)
+# Line ends before it are taken from the first of them alone: from each, thousands would cost their square.
+_TRIM: Final = re.compile(r"(?:(?<!\n)(?:\r\n|(?<!\r)\n)(?:\r?\n)*+)?\{\{trim\}\}(?:\r?\n)*", re.IGNORECASE)
 _BRACE: Final = re.compile(r"\\([{}])")
 _EDGE: Final = re.compile(r"\{\{|\}\}")
 _HEAD: Final = re.compile(

@@ -26,7 +26,7 @@ KEY_LINE = re.compile(rf"(\w[\w.-]*){WS}*:{WS}*({DOT}*)", re.ASCII)
 """Matches, at the start of a line without the white space at its end, a field: its name and its value."""
 LIST_ITEM = re.compile(rf"{WS}*-{WS}+")
 """Matches what stands before the text of a list item."""
-_NUMBER = re.compile(r"-?(?:\d+\.?\d*|\.\d+)", re.ASCII)
+_NUMBER = re.compile(r"-?(?:\d+(?:\.\d*)?|\.\d+)", re.ASCII)
 _SAFE_FIGURES = 15
 """A whole number of so many figures is the same as a double."""
 _WORDS: dict[str, bool | None] = {"true": True, "false": False, "null": None, "~": None}

@@ -44,6 +44,8 @@ def filled(text: str) -> tuple[str, dict[str, str]]:
         ("{{if 0::x}}|{{if 1::x}}", "|x"),
         ("{{if user}}\n  one\n    two\n{{/if}}", "one\n  two"),
         ("one\n\n{{trim}}\n\ntwo {{trim}} \n\n{{trim}}\n end", "onetwo   end"),
+        ("a\r\r\n\r\n{{trim}}\r\n\rb{{TRIM}}\n\nc\n", "a\r\rbc\n"),
+        pytest.param("{{space}}" + "\n" * 500_000, " " + "\n" * 500_000, id="lines without an end"),
         ("{{trim}} x {{/trim}}{{newline::2}}{{space}}|{{reverse::abc}}", "x\n\n |cba"),
         ("a{{// note {{user}} }}b{{//}}c{{///}}d", "abd"),
         (r"\{\{user\}\}", "{{user}}"),

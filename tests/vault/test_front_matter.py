@@ -65,6 +65,7 @@ def test_front_matter_block(text: str, values: dict[str, object] | None, body: s
         ("a: 1_000", "1_000"),
         ("a: 5.", 5),
         ("a: .5", 0.5),
+        pytest.param("a: " + "1" * 500_000 + "x", "1" * 500_000 + "x", id="figures without an end"),
         ("a: 007", 7),
         ("a: -3", -3),
         ('a: "5"', "5"),

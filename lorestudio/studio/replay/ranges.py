@@ -74,7 +74,7 @@ def time_left_words(seconds: float | None) -> str:
     return f"about {hours} h {rest} min left" if rest else f"about {hours} h left"
 
 
-_SYNTAX = re.compile(r"\s*#?(\d*)\s*(?:(-|–)\s*#?(\d*))?\s*")
+_SYNTAX = re.compile(r"\s*+#?(\d*+)\s*+(?:(-|–)\s*+#?(\d*+))?\s*+")
 
 
 class MessageRange(Struct, frozen=True):

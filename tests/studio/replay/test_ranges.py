@@ -17,7 +17,7 @@ def test_ranges_as_they_are_written(text: str, first: int | None, last: int | No
     assert MessageRange.parse(text) == MessageRange(first, last)
 
 
-@pytest.mark.parametrize("text", ["", "-", "x", "1-2-3", "1,2", "--5"])
+@pytest.mark.parametrize("text", ["", "-", "x", "1-2-3", "1,2", "--5", pytest.param(" " * 5_000 + "x", id="blanks")])
 def test_what_is_no_range_is_refused_with_an_example(text: str) -> None:
     with pytest.raises(InputError, match="Write 12-40"):
         MessageRange.parse(text, "--messages")
