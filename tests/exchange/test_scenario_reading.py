@@ -240,11 +240,12 @@ def test_what_is_no_object(tmp_path: Path, data: str) -> None:
         ("[" * 200_000, 1, "nested too deeply, column 200000"),
         ("[" * 200_000 + '"[[\\"[', 1, "nested too deeply, column 200000"),  # a text that does not end is one, too
         ('{"id": "[[",\n "tags":\n' + "[" * 200_000 + "]" * 200_000 + "}", 3, "nested too deeply, column 200000"),
+        pytest.param("[" * 1_000_100, 1, "nested too deeply, column 1000000", marks=pytest.mark.long),
         ('{"id": "NaN \\" NaN",\n "generations": [1,\n  NaN]}', 3, "NaN is no JSON number, column 3"),
         ('{"id": "x",\n "max_context": -Infinity}', 2, "-Infinity is no JSON number, column 17"),
         (TWO + '{"id": NaN}\n', 3, "NaN is no JSON number, column 8"),
     ],
-    ids=["open", "text open", "deep", "number", "endless", "lines"],
+    ids=["open", "text open", "deep", "bottomless", "number", "endless", "lines"],
 )
 def test_what_json_does_not_have_is_refused_with_its_line(tmp_path: Path, text: str, line: int, words: str) -> None:
     error = refused(tmp_path, text)
