@@ -98,6 +98,11 @@ def signed_words(value: int) -> str:
     return f"{value:+,}".replace("-", "−")
 
 
+def calendar_time(ms: float) -> datetime:
+    """A moment, in ms since 1970, in UTC; before the year 1000 and after 9999, as a disk may tell it, the nearest."""
+    return datetime.fromtimestamp(min(max(ms / 1000, -30_610_224_000), 253_402_300_799), UTC)
+
+
 def time_words(ms: float | None, form: str = "%Y-%m-%d %H:%M:%S") -> str:
     """A moment, in ms since 1970, by this computer's clock; "" for one not known or beyond all calendars."""
     try:

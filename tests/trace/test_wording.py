@@ -4,6 +4,7 @@ from datetime import datetime
 import pytest
 
 from lorestudio.trace.wording import (
+    calendar_time,
     fill,
     joined,
     number_words,
@@ -127,3 +128,10 @@ def test_a_place_in_a_row_has_its_ending() -> None:
     assert [ordinal(each) for each in (1, 2, 3, 4, 11, 12, 21, 102)] == [
         "1st", "2nd", "3rd", "4th", "11th", "12th", "21st", "102nd",
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("ms", "day"), [(0, "1970-01-01"), (10**17, "9999-12-31"), (-(10**17), "1000-01-01"), (math.inf, "9999-12-31")]
+)
+def test_a_moment_beyond_all_calendars_is_the_nearest_that_they_have(ms, day):
+    assert calendar_time(ms).date().isoformat() == day

@@ -6,7 +6,7 @@ Rules: sillytavern 5.1, 5.4.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -30,6 +30,7 @@ from lorestudio.studio.project.places import user_folders
 from lorestudio.studio.project.project import Project, open_project
 from lorestudio.studio.prompt.setup import Persona, PromptSetup, with_group, with_preset
 from lorestudio.systems.registry import KINDS, MAIN, kind_of
+from lorestudio.trace.wording import calendar_time
 from lorestudio.vault.files import refused
 
 _KINDS: Final = ("characters", "groups", "worlds", "OpenAI Settings")
@@ -127,8 +128,8 @@ def look_into(folder: Path) -> SillyTavernFolder:
     with refused(partial(InputError, folder), "its files cannot be listed: {reason}."):
         files = {kind: _files(user / kind) for kind in _KINDS}
         of_groups = _group_chats(files["groups"])
-        chats = [_found(path, path.parent.name) for path in (user / "chats").glob("*/*.jsonl")]
-        for path in (user / _GROUP_CHATS).glob("*.jsonl"):
+        chats = [_found(path, path.parent.name) for path in (user / "chats").glob("*/*.jsonl") if path.is_file()]
+        for path in filter(Path.is_file, (user / _GROUP_CHATS).glob("*.jsonl")):
             group, name = of_groups.get(path.stem, (None, "group"))
             chats.append(_found(path, name, group))
     settings = user / "settings.json"
@@ -152,7 +153,7 @@ def _files(folder: Path) -> tuple[Path, ...]:
 
 
 def _found(path: Path, character: str, group: Path | None = None) -> FoundChat:
-    return FoundChat(path, character, datetime.fromtimestamp(path.stat().st_mtime, UTC), group)
+    return FoundChat(path, character, calendar_time(1000 * path.stat().st_mtime), group)
 
 
 def _group_chats(groups: Iterable[Path]) -> dict[str, tuple[Path | None, str]]:

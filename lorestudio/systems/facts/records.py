@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Final, TypeAlias, TypedDict
 
@@ -18,6 +17,7 @@ from lorestudio.domain.javascript import Json
 from lorestudio.domain.json_text import texts_in
 from lorestudio.exchange.problems import InputError
 from lorestudio.llm.embedding import Vector
+from lorestudio.trace.wording import calendar_time
 
 
 class FactAction(StrEnum):
@@ -232,8 +232,7 @@ class MemoryMatch(Struct, frozen=True):
 
 def iso(moment: int) -> str:
     """A moment as ISO 8601 in UTC with milliseconds."""
-    at = datetime.fromtimestamp(moment / 1000, UTC)
-    return f"{at:%Y-%m-%dT%H:%M:%S}.{moment % 1000:03d}Z"
+    return f"{calendar_time(moment):%Y-%m-%dT%H:%M:%S}.{moment % 1000:03d}Z"
 
 
 def day(moment: int) -> str:

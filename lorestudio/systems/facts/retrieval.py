@@ -7,7 +7,6 @@ from __future__ import annotations
 import logging
 import math
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
 from typing import Final
 
 from msgspec import Struct
@@ -18,6 +17,7 @@ from lorestudio.systems.facts.profile import is_blank, is_outdated
 from lorestudio.systems.facts.records import CONFIRMED, SAFE, STRICT, Memory, MemoryMatch, Profile, day
 from lorestudio.systems.facts.similarity import cosine
 from lorestudio.systems.facts.threads import DAY
+from lorestudio.trace.wording import calendar_time
 
 logger = logging.getLogger(__name__)
 
@@ -240,7 +240,7 @@ def _others(matches: Sequence[MemoryMatch], layout: MemoryLayout) -> list[Contex
 
 
 def _month(moment: int) -> str:
-    at = datetime.fromtimestamp(moment / 1000, UTC)
+    at = calendar_time(moment)
     return f"{_MONTHS[at.month - 1]} {at.year}"
 
 

@@ -41,6 +41,23 @@ def test_chats_are_found_whichever_folder_is_named_the_newest_first(installed: P
     assert found.settings is None
 
 
+def test_a_chat_of_any_time_is_found_and_a_link_to_none_is_no_chat(
+    installed: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chats = installed / "data/default-user/chats"
+    (chats / "Wren/gone.jsonl").symlink_to("nowhere.jsonl")
+    (chats / "Wren/folder.jsonl").mkdir()
+    look = Path.stat
+
+    def stat(path: Path, **more: bool) -> os.stat_result:
+        seen = look(path, **more)
+        return os.stat_result((*seen[:8], 10**12, seen[9])) if path.name == "evening.jsonl" else seen
+
+    monkeypatch.setattr(Path, "stat", stat)
+    found = look_into(installed).chats
+    assert [(chat.path.stem, chat.when.year) for chat in found] == [("evening", 9999), ("morning", 2023)]
+
+
 def test_other_users_are_named_where_the_whole_folder_is_opened(installed: Path) -> None:
     for name in ("alice", "bo"):
         (installed / "data" / name / "chats").mkdir(parents=True)

@@ -12,7 +12,7 @@ from lorestudio.llm.profiles import KeySource, Profile
 from lorestudio.systems.facts.extraction import AskedModel
 from lorestudio.systems.facts.options import FactOptions
 from lorestudio.systems.facts.pipeline import run_pipeline
-from lorestudio.systems.facts.records import Line, Thread
+from lorestudio.systems.facts.records import Line, Thread, day
 from lorestudio.systems.facts.store import FactStore
 from tests.llm.server import Server, completion, reply
 
@@ -101,3 +101,7 @@ def test_a_second_look_that_fails_keeps_the_facts():
         )
         assert result.saved == 2
         assert result.review.modified == 0
+
+
+def test_a_memory_of_a_time_beyond_all_calendars_has_the_last_day_of_them():
+    assert (day(10**17), day(1_728_000_000_000)) == ("9999-12-31", "2024-10-04")
