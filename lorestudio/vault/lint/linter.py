@@ -122,11 +122,10 @@ class Scope(Struct, frozen=True):
 
 
 class Report(Struct, frozen=True):
-    """All findings, the worst first, then by vault and file. `checked` counts notes, `unread` those without a text."""
+    """All findings, the worst first, then by vault and file. `checked` counts notes."""
 
     findings: tuple[Finding, ...] = ()
     checked: int = 0
-    unread: int = 0
 
 
 class _LintedNote:
@@ -188,13 +187,11 @@ class Linter:
         self._known = fresh
         if on_progress is not None:
             on_progress(len(notes), len(notes))
-        unread = 0 if scope.books is not None else sum(key not in scope.texts for key, _ in notes)
-        return Report(ordered(found, scope.index.vaults), len(notes), unread)
+        return Report(ordered(found, scope.index.vaults), len(notes))
 
     def note(self, scope: Scope, key: NoteKey, text: str) -> tuple[Finding, ...]:
         """The findings of one note with another text, at once; of the other entries the index of `scope` tells."""
-        facts = self._prepare(scope)
-        books = scope.books
+        facts, books = self._prepare(scope), scope.books
         if books is not None:
             read = books.read(key, text)
             if read is None:
