@@ -186,9 +186,9 @@ def blob(values: Vector | None) -> bytes | None:
     return None if values is None else np.asarray(values, "<f8").tobytes()
 
 
-def decoded(data: bytes | None) -> Vector | None:
-    """The vector in these bytes."""
-    return None if data is None else np.frombuffer(data, "<f8")
+def decoded(data: object) -> Vector | None:
+    """The vector in these bytes, None for what is none."""
+    return np.frombuffer(data, "<f8") if isinstance(data, bytes) and len(data) % 8 == 0 else None
 
 
 def text_of(value: Json) -> str | None:

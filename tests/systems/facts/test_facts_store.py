@@ -3,6 +3,7 @@
 import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 
 import numpy as np
 import pytest
@@ -124,6 +125,17 @@ def test_a_damaged_file_is_reported_and_left_alone(tmp_path):
     with pytest.raises(MemoryFileError, match=r"m\.sqlite cannot be opened as memories .*Move it away"):
         FactStore(path)
     assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("damaged", ["text", b"\0\1\2"])
+def test_a_memory_whose_vector_is_damaged_has_none(tmp_path, damaged):
+    path, made = tmp_path / "m.sqlite", memory("a", [0.1, 0.7])
+    with FactStore(path) as store:
+        store.put_memory(made)
+    with closing(sqlite3.connect(path)) as file, file:
+        file.execute("UPDATE memories SET embedding = ?", (damaged,))
+    with FactStore(path) as store:
+        assert [(found.content, found.embedding) for found in store.get_memories("u")] == [(made.content, None)]
 
 
 def test_memories_that_are_only_out_of_reach_are_not_to_be_moved_away(tmp_path, monkeypatch):
