@@ -105,6 +105,20 @@ def test_the_menus_of_its_head_have_what_is_rare_and_who_answers(opened: MainWin
     assert answers[0] == "Offline stand-in (no model)"
 
 
+def test_a_scene_break_is_looked_for_and_without_a_scene_there_is_no_running_recap(
+    opened: MainWindow, path: Path, qtbot: QtBot
+) -> None:
+    pane = opened.features.recap.pane
+    run(opened, "recap.running", qtbot)
+    assert "no scene has a recap yet" in said(opened)
+    run(opened, "recap.search", qtbot)
+    assert [row.where for row in pane.scenes.model.rows] == [(0, 3), (4, 7)]
+    assert {row.state for row in rows(opened)} == {RecapState.NONE}  # nothing else was queued
+    before = len(pane.running.model.rows)
+    run(opened, "recap.running", qtbot)
+    assert len(pane.running.model.rows) == before + 1
+
+
 def test_looking_writes_nothing(opened: MainWindow, path: Path) -> None:
     assert path.read_text("utf-8") == write_chat(path.with_name("Other.jsonl")).read_text("utf-8")
     assert [row.state for row in rows(opened)] == [RecapState.NONE] * len(TALE)
