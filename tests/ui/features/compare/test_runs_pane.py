@@ -29,6 +29,7 @@ from lorestudio.ui.features.compare.runs_pane import ComparePane, RunsPage
 from lorestudio.ui.shell.main_window import MainWindow
 from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT
 from lorestudio.ui.shell.theme import Theme, glyph
+from lorestudio.ui.widgets import dialogs
 from lorestudio.ui.widgets.pane import Pane
 from tests.ui.conftest import drain
 from tests.ui.drawing import drawn, image_of
@@ -310,6 +311,31 @@ def test_the_settings_of_a_file(window: MainWindow, qtbot: QtBot, tmp_path: Path
     assert len(pane.compared.after.trace.injections) == 1
     assert pane.compared.causes is not None
     assert pane.compared.causes.causes[0].difference.title == "Most entries"
+
+
+def test_a_file_of_settings_is_asked_for_from_the_menu_and_takes_the_side_it_was_asked_for(
+    window: MainWindow, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "one.json"
+    path.write_text('{"enabled": true, "maxEntries": 1, "unlimitedEntries": false, "scanDepth": 2}', encoding="utf-8")
+    monkeypatch.setattr(dialogs, "choose_file", lambda *given: given[-1](path))
+    go(window, 4)
+    window.run("compare.settings")
+    settle(window, qtbot)
+    pane = pane_of(window)
+    assert pane.isVisible()
+
+    def sides() -> list[str]:
+        return [side.currentText() for side in pane.sides]
+
+    shown, taken = sides()
+    assert taken == "Settings of one.json"
+    assert shown != taken
+    for place, wanted in ((0, [taken, shown]), (1, [shown, taken])):
+        side = pane.sides[place]
+        side.activated.emit(side.findText("Settings of a file…"))
+        settle(window, qtbot)
+        assert sides() == wanted
 
 
 @pytest.mark.always
