@@ -291,6 +291,9 @@ def test_the_colour_of_a_piece_changes_on_a_chosen_row_unless_it_is_steady(theme
             assert {each.fill for each in piece_drawn(theme, words)} == {error.name()}
         (sign,) = piece_drawn(theme, Glyph("star", "error", steady=steady), chosen=True)
         assert sign.image == image_of(glyph("star", ink.name(), 14))
+    for usual in (Words("gull", "error"), Glyph("star", "error")):
+        (piece,) = piece_drawn(theme, usual, chosen=True)
+        assert soft.name() == piece.fill or piece.image == image_of(glyph("star", soft.name(), 14))
 
 
 def test_lines_of_wrapped_words_stand_around_the_middle(theme: Theme) -> None:

@@ -616,6 +616,8 @@ def test_the_part_that_is_picked_out_lasts_while_there_are_as_many_bars(theme: T
     assert (made.range, made.brushable) == (None, True)
     made.set_bars(Bars([Layer("sky", np.ones(1))]))
     assert (made.brushable, edges(made)) == (False, [])  # one bar has no part
+    made.set_bars(Bars([Layer("sky", np.ones(2))]))
+    assert made.brushable
 
 
 def test_a_chosen_bar_that_is_gone_gives_way_to_the_last(theme: Theme, qtbot: QtBot) -> None:
