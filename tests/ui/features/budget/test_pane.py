@@ -215,6 +215,7 @@ def pane_trace(window: MainWindow) -> Trace:
 @pytest.mark.own_window
 def test_another_budget_is_tried_and_left(window: MainWindow, pane: BudgetPane, qtbot: QtBot) -> None:
     try_budget(window, pane, 30, qtbot)
+    window.session.state_changed.emit()  # as when something else is done meanwhile
     assert pane.slider.label.text() == "Try: 300 tokens"
     assert "Goes in: Tower." in pane.slider.told.text()
     assert "Whole chat: " in pane.slider.told.text()
