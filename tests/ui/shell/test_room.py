@@ -125,9 +125,15 @@ def _is_part(each: object) -> TypeGuard[QWidget]:
     return said or isinstance(each, QAbstractButton | QLineEdit | QComboBox | QAbstractSpinBox | QAbstractScrollArea)
 
 
+def wordless(root: QWidget) -> set[tuple[str, ...]]:
+    """Buttons that say nothing, also those that are not seen yet, with what they are in."""
+    found = [each for each in root.findChildren(QPushButton) if not each.text() and each.icon().isNull()]
+    return {_names(each, each.parentWidget()) for each in found}
+
+
 def wrong(root: QWidget) -> set[str | tuple[str, ...]]:
-    """All that has too little room or too much."""
-    return cut_off(root) | misplaced(root) | stretched(root)
+    """All that has too little room or too much, or nothing to say."""
+    return cut_off(root) | misplaced(root) | stretched(root) | wordless(root)
 
 
 @pytest.mark.parametrize(
