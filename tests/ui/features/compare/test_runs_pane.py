@@ -328,6 +328,7 @@ def test_a_file_of_settings_is_asked_for_from_the_menu_and_takes_the_side_it_was
     def sides() -> list[str]:
         return [side.currentText() for side in pane.sides]
 
+    assert abs(pane.sides[0].width() - pane.sides[1].width()) <= 1
     shown, taken = sides()
     assert taken == "Settings of one.json"
     assert shown != taken
