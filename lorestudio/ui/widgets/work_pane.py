@@ -356,6 +356,15 @@ class WorkPane(Pane):
         head = column(line, self.state, self.progress, spacing=3, margins=(8, 5, 8, 4))
         self._content.insertWidget(0, holding(head, self))
 
+    def focus_target(self) -> QWidget:
+        """The rows of the part that is shown, or the field above them."""
+        if self.pages.currentWidget() is self.empty:
+            return self
+        for widget in (getattr(self.tabs.currentWidget(), "view", None), self.search_field):
+            if isinstance(widget, QWidget) and widget.isVisible():
+                return widget
+        return self.tabs.tabBar()
+
     def use_actions(self, commands: Commands) -> None:
         """Give the buttons and the two menus their actions."""
         for name, each in self.buttons.items():

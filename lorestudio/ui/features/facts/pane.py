@@ -377,15 +377,6 @@ class MemoriesPane(WorkPane):
         commands.actions["memories.stop"].setIconText(tr("Stop"))
         super().use_actions(commands)
 
-    def focus_target(self) -> QWidget:
-        """The rows of the part that is shown, or the field above them."""
-        if self.pages.currentWidget() is self.empty:
-            return self
-        for widget in (getattr(self.tabs.currentWidget(), "view", None), self.memories.bar.field):
-            if isinstance(widget, QWidget) and widget.isVisible():
-                return widget
-        return self.tabs.tabBar()
-
     def open_search(self) -> bool:
         """Give the keyboard to the field that filters and searches."""
         if self.pages.currentWidget() is self.empty:

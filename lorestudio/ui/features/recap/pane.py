@@ -303,18 +303,9 @@ class RecapPane(WorkPane):
         ):
             self.tabs.addTab(page, title)
             page.empty.pressed.connect(self.wanted)
-        self._entered = False
         self.progress.setAccessibleName(tr("Progress of recap work"))
         self.save, self._unsaved = self.notice_button, False
         self.save.clicked.connect(lambda: self.wanted.emit("chat.save" if self._unsaved else "recap.adopt"))
-
-    def focus_target(self) -> QWidget:
-        """The rows of the part that is shown, or the first button."""
-        if self.pages.currentWidget() is self.empty:
-            self._entered = True
-            return self
-        view = getattr(self.tabs.currentWidget(), "view", None)
-        return view if isinstance(view, QWidget) and view.isVisible() else self.tabs.tabBar()
 
     # ---- what is shown ----------------------------------------------------------------------------------------------
 
@@ -330,19 +321,14 @@ class RecapPane(WorkPane):
         elif picture is None:
             self.empty.say(tr("Reading the recaps…"), "")
         there = picture if hindrance is None and not problem else None
-        self.pages.setCurrentWidget(self.empty if there is None else self._whole)
         for page in (self.messages, self.scenes, self.running):
             page.show_picture(there)
         if there is None:
             self.prompt.show_prompt(None)
-            self.note_changed.emit("")
-            return
-        self.show_unsaved(there, unsaved=unsaved)
-        if self._entered:  # while there was nothing to give the keyboard to
-            self._entered = False
-            if self.isAncestorOf(self.window().focusWidget()) or self.window().focusWidget() in (None, self):
-                self.focus_target().setFocus()
-        self.note_changed.emit(_in_short(there))
+        else:
+            self.show_unsaved(there, unsaved=unsaved)
+        self.pages.setCurrentWidget(self.empty if there is None else self._whole)
+        self.note_changed.emit(_in_short(there) if there is not None else "")
 
     def show_unsaved(self, picture: RecapPicture, *, unsaved: bool) -> None:
         """Say what is wrong with what is shown."""

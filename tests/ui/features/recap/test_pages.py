@@ -563,10 +563,9 @@ def test_the_state_of_the_queue_is_said_while_there_is_something_to_say(pane: Re
     assert pane.asked.toolTip().startswith("the stand-in. ")
 
 
-def test_the_keyboard_that_came_early_goes_to_the_rows_when_they_come(pane: RecapPane) -> None:
+def test_the_keyboard_that_came_early_goes_to_the_rows_when_they_come(pane: RecapPane, qtbot: QtBot) -> None:
     pane.activateWindow()
-    pane.show_recaps(PICTURE, None, "", unsaved=False)
-    assert pane.window().focusWidget() is not pane.messages.view  # nobody has come yet
+    qtbot.waitUntil(pane.isActiveWindow)
     pane.show_recaps(None, None, "", unsaved=False)
     assert pane.focus_target() is pane
     pane.setFocus()
