@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from msgspec import Struct
-from PySide6.QtCore import Qt, QUrl
+from PySide6.QtCore import QSettings, Qt, QUrl
 from PySide6.QtGui import QDesktopServices, QGuiApplication, QKeyEvent, QShowEvent, QTextDocument
 from PySide6.QtWidgets import (
     QDialog,
@@ -86,6 +86,19 @@ def choose_file(parent: QWidget, title: str, start: str, filters: str, chosen: C
     """Ask for a file that exists."""
     existing = QFileDialog.FileMode.ExistingFile
     return open_file_dialog(QFileDialog(parent, title, start, filters, fileMode=existing), chosen)
+
+
+def choose_settings(
+    parent: QWidget, remembered: QSettings, title: str, chosen: Callable[[Path], object]
+) -> QFileDialog:
+    """Ask for a file of settings, beginning where the last one was."""
+
+    def take(path: Path) -> None:
+        remembered.setValue("folders/settings", str(path.parent))
+        chosen(path)
+
+    start = str(remembered.value("folders/settings", ""))
+    return choose_file(parent, title, start, tr("Settings (*.json);;All files (*)"), take)
 
 
 def chooser(line: QLineEdit, title: str, filters: str) -> QPushButton:

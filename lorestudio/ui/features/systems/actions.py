@@ -312,10 +312,9 @@ class SystemsFeature(Feature):
         dialogs.choose_new_file(self.context.window, tr("Save the comparison"), "", filters, suffix, self.save)
 
     def _ask_settings(self, system: str) -> None:
-        start = str(self.context.settings.value("folders/settings", ""))
         title = tr("Compare {system} with the settings of a file", system=system_title(system))
-        filters = tr("Settings (*.json);;All files (*)")
-        dialogs.choose_file(self.context.window, title, start, filters, partial(self.compare.add_file, system))
+        add = partial(self.compare.add_file, system)
+        dialogs.choose_settings(self.context.window, self.context.settings, title, add)
 
     # ---- inside -----------------------------------------------------------------------------------------------------
 

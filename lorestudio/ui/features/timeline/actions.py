@@ -227,9 +227,8 @@ class TimelineFeature(Feature):
             key = self.comparable.add_settings(path)
             self._compare(*((key, "shown") if place == 0 else ("shown", key)))
 
-        start = str(self.context.settings.value("folders/settings", ""))
-        filters = tr("Settings (*.json);;All files (*)")
-        dialogs.choose_file(self.context.window, tr("Compare with the settings of a file"), start, filters, chosen)
+        title = tr("Compare with the settings of a file")
+        dialogs.choose_settings(self.context.window, self.context.settings, title, chosen)
 
     # ---- files ------------------------------------------------------------------------------------------------------
 

@@ -622,13 +622,18 @@ def test_runs_are_chosen_from_the_lists(make_window: MakeWindow, qtbot: QtBot, t
     path = tmp_path / "one.json"
     path.write_text(json.dumps({"enabled": True, "maxEntries": 1, "scanDepth": 2}), encoding="utf-8")
 
+    begun = []
+
     def choose_file(dialog: QFileDialog) -> None:
+        begun.append(dialog.directory().absolutePath())
         dialog.fileSelected.emit(str(path))
         dialog.deleteLater()
 
     monkeypatch.setattr(QFileDialog, "open", choose_file)
-    pick(pane, 1, "Settings of a file…")
-    settle(window, qtbot)
+    for _ in range(2):
+        pick(pane, 1, "Settings of a file…")
+        settle(window, qtbot)
+    assert begun[0] != begun[1] == str(tmp_path)  # the second time where the first file was
     assert "one.json" in pane.sides[1].currentText()
     assert "one.json" in pane.compared.after.title
 
