@@ -93,10 +93,16 @@ def head(text: str, units: int) -> str:
     return code_units(text)[: 2 * units].decode("utf-16-le", "surrogatepass")
 
 
+_OBJECTS: Final = (list, tuple, dict)
+_NUMBERS: Final = (int, float)  # made once: as `int | float` it would be made anew by each call
+
+
 def truthy(value: object) -> bool:
     """JavaScript truthiness: empty lists and objects are true, NaN is false."""
+    if value is None or value is True or value is False:  # most are
+        return value is True
     if not value:
-        return isinstance(value, list | tuple | dict)
+        return isinstance(value, _OBJECTS)
     return not (isinstance(value, float) and math.isnan(value))
 
 
@@ -151,7 +157,7 @@ def key_order(keys: Iterable[str]) -> list[str]:
 
 def is_finite_number(value: object) -> TypeGuard[float]:
     """True for a number that is neither NaN nor infinite to JavaScript; booleans are no numbers."""
-    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= sys.float_info.max
+    return isinstance(value, _NUMBERS) and not isinstance(value, bool) and abs(value) <= sys.float_info.max
 
 
 def number_text(value: float) -> str:

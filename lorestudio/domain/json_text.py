@@ -100,6 +100,10 @@ def _finite(value: Json) -> Json:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
+_LISTS: Final = (list, tuple)
+_MAPPINGS: Final = (dict, Mapping)  # the first is found at once
+
+
 def text_in(value: Json) -> str:
     """The value where it is a text, else ""."""
     return value if isinstance(value, str) else ""
@@ -112,7 +116,7 @@ def number_in(value: Json) -> float | None:
 
 def texts_in(value: Json) -> tuple[str, ...]:
     """The texts in a list, none of what is no list."""
-    return tuple(item for item in value if isinstance(item, str)) if isinstance(value, list | tuple) else ()
+    return tuple([item for item in value if isinstance(item, str)]) if isinstance(value, _LISTS) else ()
 
 
 def items_in(value: Json) -> Sequence[Json]:
@@ -127,7 +131,7 @@ def objects_in(value: Json) -> list[Mapping[str, Json]]:
 
 def mapping_in(value: Json) -> Mapping[str, Json]:
     """The value where it is an object, else an empty one."""
-    return value if isinstance(value, Mapping) else {}
+    return value if isinstance(value, _MAPPINGS) else {}
 
 
 def object_in(value: Json, name: str) -> Mapping[str, Json]:

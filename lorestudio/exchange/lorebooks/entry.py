@@ -295,6 +295,8 @@ def _keys(value: Json) -> tuple[str, ...]:
 
 def _allowed(value: Json) -> tuple[str, ...]:
     """What a filter lets through. What is no text is in it as JSON, as which nothing is called."""
+    if value is None or value == []:
+        return ()
     listed = value if isinstance(value, list | tuple) else [value] if isinstance(value, str) and value else []
     return tuple(item if isinstance(item, str) else stringified(item) for item in listed)
 
@@ -304,6 +306,7 @@ def _flag(value: Json) -> bool | None:
 
 
 _EXTRAS: Final = tuple((extra.value, extra) for extra in Extra)
+_NUMBERS: Final = (int, float)
 _DEEPEST: Final = 10_000
 _ROLES: Final = (0, 1, 2)
 
@@ -326,7 +329,7 @@ def _place(raw: Mapping[str, Json]) -> BookPlace:
 
 def choice(value: Json, members: Iterable[_Member], otherwise: _Other) -> _Member | _Other:
     """The one of these numbers that a value is; texts and booleans are none."""
-    if isinstance(value, int | float) and not isinstance(value, bool):
+    if isinstance(value, _NUMBERS) and not isinstance(value, bool):
         for member in members:
             if member == value:
                 return member
