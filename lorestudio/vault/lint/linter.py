@@ -134,20 +134,19 @@ class _LintedNote:
     `told` are all its findings with regard to the `others`.
     """
 
-    __slots__ = ("findings", "hits", "mark", "note", "others", "told")
+    __slots__ = ("findings", "hits", "item", "mark", "others", "told")
 
     def __init__(self, note: Note, rules: Rules, mark: object = None) -> None:
-        self.note, self.mark = note, mark
+        self.item, self.mark = note.item, mark
         self.hits = tuple(_own_hits(note, rules))
         self.findings: dict[Hit, Finding] = {}
         self.others: VaultFacts | None = None
         self.told: tuple[Finding, ...] = ()
 
-    def tell(self, facts: VaultFacts, books: CheckedBooks | None) -> None:
+    def tell(self, note: Note, facts: VaultFacts, books: CheckedBooks | None) -> None:
         """Work out its findings; an entry of a lorebook may have others with the same facts."""
-        self.told = tuple(_findings(self, facts, books))
+        self.item, self.told = note.item, tuple(_findings(self, note, facts, books))
         self.others = facts if books is None else None
-        self.note.forget()
 
 
 class Linter:
@@ -175,12 +174,12 @@ class Linter:
                 if on_progress is not None:
                     on_progress(done, len(notes))
             known, mark = self._known.get(key), scope.mark(key)
-            if known is None or known.mark != mark or not _same(known.note.item, item):
-                known = _LintedNote(scope.note(key, item), facts.rules, mark)
-                known.tell(facts, scope.books)
-            elif known.others is not facts or known.note.item is not item:
-                known.note = scope.note(key, item)
-                known.tell(facts, scope.books)
+            if known is None or known.mark != mark or not _same(known.item, item):
+                note = scope.note(key, item)
+                known = _LintedNote(note, facts.rules, mark)
+                known.tell(note, facts, scope.books)
+            elif known.others is not facts or known.item is not item:
+                known.tell(scope.note(key, item), facts, scope.books)
             if not isinstance(item, Entry) or key not in fresh:
                 fresh[key] = known
             found += known.told
@@ -196,11 +195,11 @@ class Linter:
             read = books.read(key, text)
             if read is None:
                 return ()
-            known = _LintedNote(Note(*key, lambda: text, read.entry, books.names), facts.rules)
+            note = Note(*key, lambda: text, read.entry, books.names)
             books = replace(books, notes={key: read})
         else:
-            known = _read_again(scope, facts.rules, key, text)
-        return ordered(_findings(known, facts, books), scope.index.vaults)
+            note = _read_again(scope, facts.rules, key, text)
+        return ordered(_findings(_LintedNote(note, facts.rules), note, facts, books), scope.index.vaults)
 
     def repair(self, scope: Scope, key: NoteKey) -> Repair | None:
         """Make all safe fixes of a note; None where there are none or its text is unknown."""
@@ -253,14 +252,14 @@ def _same(before: Entry | LeftOutNote | None, item: Entry | LeftOutNote | None) 
     return before == item
 
 
-def _read_again(scope: Scope, rules: Rules, key: NoteKey, text: str) -> _LintedNote:
+def _read_again(scope: Scope, rules: Rules, key: NoteKey, text: str) -> Note:
     """A note as it would be with this text; as an entry it keeps the id that it has in the index."""
     parsed = parse_note(text, key[1], key[0], rules.parse, scope.counter)
     item: Entry | LeftOutNote = parsed
     if isinstance(parsed, Entry):
         before = next((one for one in scope.index.entries if (one.vault, one.filename) == key), None)
         item = replace(parsed, id=before.id if before is not None else -1)
-    return _LintedNote(Note(*key, lambda: text, item), rules)
+    return Note(*key, lambda: text, item)
 
 
 def _hits(checks: Iterable[Callable[[Note, _Known], Iterator[Hit]]], note: Note, known: _Known) -> Iterator[Hit]:
@@ -284,8 +283,7 @@ def _own_hits(note: Note, rules: Rules) -> Iterator[Hit]:
         yield from entry_config.lost_titles(note, rules)
 
 
-def _findings(known: _LintedNote, facts: VaultFacts, books: CheckedBooks | None) -> Iterator[Finding]:
-    note = known.note
+def _findings(known: _LintedNote, note: Note, facts: VaultFacts, books: CheckedBooks | None) -> Iterator[Finding]:
     hits: Iterable[Hit] = known.hits
     entry: int | None = None
     if isinstance(note.item, Entry):

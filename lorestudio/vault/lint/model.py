@@ -366,11 +366,6 @@ class Note:
         """Where things stand."""
         return Places(self.text or "", self.body)
 
-    def forget(self) -> None:
-        """Let go of the text and what can be worked out again from it."""
-        for name in ("raw", "text", "_parts", "values", "is_plain", "document", "places"):
-            self.__dict__.pop(name, None)
-
     def written(self, name: str) -> str:
         """How the note spells a field: as given, or with other capitals."""
         if name in self.values or name in self.names:

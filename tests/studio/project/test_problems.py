@@ -3,6 +3,7 @@ from __future__ import annotations
 import asyncio
 import json
 from pathlib import Path
+from weakref import ref
 
 import frontmatter
 import pytest
@@ -419,8 +420,11 @@ def test_texts_are_read_only_where_a_file_has_changed_and_not_kept(
     finder = ProblemFinder()
     first = finder.find(project)
     assert sorted(read) == ["A.md", "B.md"]
+    assert finder._scope is not None
+    texts = ref(finder._scope.texts)
     assert finder.find(project) == first
     assert len(read) == 2
+    assert texts() is None, "a list of all files for every note that was looked at"
     assert finder.text(("vault", "A.md")) == note("keys: [ai]")
     (tmp_path / "vault" / "A.md").write_text(note("keys: [tower]", "{{nonsense here}}"))
     assert finder.text(("vault", "A.md")) is None, "what is written there now is not what was looked at"

@@ -11,7 +11,7 @@ from lorestudio.domain.records import replace
 from lorestudio.vault.lint import linter as linter_module
 from lorestudio.vault.lint.facts import VaultFacts
 from lorestudio.vault.lint.linter import MOST_HITS, Linter, Report, Scope, ordered
-from lorestudio.vault.lint.model import CheckedBooks, Finding, Severity
+from lorestudio.vault.lint.model import CheckedBooks, Finding, Note, Severity
 from tests.vault.lint.vaults import findings, lint, note, scope
 
 FILES = {
@@ -110,9 +110,9 @@ def test_where_only_a_text_has_changed_only_its_note_is_looked_at(
     report, looked_at = lint(after), list[str]()
     own = linter_module._LintedNote.tell
 
-    def tell(known: linter_module._LintedNote, facts: VaultFacts, books: CheckedBooks | None) -> None:
-        looked_at.append(known.note.filename)
-        own(known, facts, books)
+    def tell(known: linter_module._LintedNote, note: Note, facts: VaultFacts, books: CheckedBooks | None) -> None:
+        looked_at.append(note.filename)
+        own(known, note, facts, books)
 
     monkeypatch.setattr(linter_module._LintedNote, "tell", tell)
     assert linter.run(after) == report
