@@ -302,7 +302,9 @@ def test_what_was_asked_and_answered_is_kept(tmp_path: Path) -> None:
     project = project_at(tmp_path / "vault")
     answer = ChatReply("```json\nno", source="Local · tiny", raw='{"choices": 1}')
     made, _ = run(project, plan_keys(project, entries(project, "Bell")), Saying(answer))
-    assert made[0].reply == '{"choices": 1}'
+    assert (made[0].reply, made[0].said) == ('{"choices": 1}', "```json\nno")
+    mended = Judge.of(project).edited(made[0], ("bell",))
+    assert (mended.reply, mended.said) == (made[0].reply, made[0].said)
     assert made[0].answered_by == "Local · tiny"
     assert made[0].task.request.kind == "keys"
     assert made[0].problem

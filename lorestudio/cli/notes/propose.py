@@ -43,7 +43,7 @@ from lorestudio.studio.replay.ranges import MessageRange
 from lorestudio.trace.wording import plural
 
 _SHOWN: Final = 600
-"""So much of an answer that cannot be used is shown, as it came; in code units."""
+"""So much of an answer that cannot be used is shown; in code units."""
 
 
 def print_proposals(project: Project, made: Sequence[Proposal], plan: ProposalPlan) -> None:
@@ -52,8 +52,8 @@ def print_proposals(project: Project, made: Sequence[Proposal], plan: ProposalPl
         echo(f"{proposal.title} ({_file(project, proposal.path)})")
         if proposal.problem:
             echo(f"  no proposal: {proposal.problem}")
-            if proposal.reply.strip():
-                echo(f"  the answer: {shortened(one_line(proposal.reply), _SHOWN)}")
+            if answer := one_line(proposal.said) or one_line(proposal.reply):
+                echo(f"  the answer: {shortened(answer, _SHOWN)}")
         if proposal.reasoning:
             echo(f"  {proposal.reasoning}")
         for remark in proposal.remarks:

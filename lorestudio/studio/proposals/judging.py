@@ -208,7 +208,7 @@ class Judge(Struct, frozen=True):
     @staticmethod
     def _told(made: Proposal, reply: ChatReply) -> Proposal:
         remarks = (*made.remarks, *(ProposalRemark(note) for note in reply.notes))
-        return replace(made, remarks=remarks, reply=reply.raw or reply.text, answered_by=reply.source)
+        return replace(made, remarks=remarks, reply=reply.raw or reply.text, said=reply.text, answered_by=reply.source)
 
     def failed(self, task: ProposalTask, problem: str) -> Proposal:
         """The place of a proposal for which no answer came."""
@@ -228,7 +228,11 @@ class Judge(Struct, frozen=True):
         else:
             made = self._note(proposal.task, about, after if isinstance(after, str) else "\n".join(after))
         return replace(
-            made, reasoning=proposal.reasoning, reply=proposal.reply, answered_by=_edited_by(proposal.answered_by)
+            made,
+            reasoning=proposal.reasoning,
+            reply=proposal.reply,
+            said=proposal.said,
+            answered_by=_edited_by(proposal.answered_by),
         )
 
     def _about(

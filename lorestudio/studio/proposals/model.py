@@ -134,11 +134,11 @@ class Proposal(Terse, frozen=True):
 
     `path` is the file that would change or, for a draft, be made. `source` is the note's whole text that the proposal
     was made from, None for a draft. With a `problem` it cannot be accepted as it stands; it says why and what to do.
-    `reply` is the answer as it came. `searched` is how many messages the counts of keys went through. `more` are the
-    other notes that the same answer drafts.
+    `reply` is the answer as it came, `said` the model's words in it. `searched` is how many messages the counts of keys
+    went through. `more` are the other notes that the same answer drafts.
     """
 
-    unprinted = ("source", "task", "reply", "counts", "more")
+    unprinted = ("source", "task", "reply", "said", "counts", "more")
 
     kind: ProposalKind
     path: Path
@@ -149,6 +149,7 @@ class Proposal(Terse, frozen=True):
     task: ProposalTask
     reasoning: str = ""
     reply: str = ""
+    said: str = ""
     answered_by: str = ""
     problem: str = ""
     remarks: tuple[ProposalRemark, ...] = ()

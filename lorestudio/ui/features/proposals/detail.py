@@ -256,7 +256,8 @@ class ProposalDetail(QWidget):
             self.counts.show_counts(proposal.counts, proposal.searched)
         request = proposal.task.request
         self.request.setPlainText(f"{request.user}\n\n{'-' * 40}\n{request.system}")
-        self.reply.setPlainText(proposal.reply or tr("There is no answer."))
+        answer = dict.fromkeys(filter(str.strip, (proposal.said, proposal.reply)))  # the words first
+        self.reply.setPlainText(f"\n\n{'-' * 40}\n".join(answer) or tr("There is no answer."))
         self._show_words()
         self._show_size()
         self._update()

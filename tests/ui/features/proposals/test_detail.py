@@ -196,6 +196,9 @@ def test_a_proposal_is_told_its_weightiest_first_and_decided_once(theme: Theme, 
     assert "Torn." not in detail.words.text()
     detail.show_row(row(made=replace(made, reply="", answered_by="", problem="", remarks=())), NOTHING)
     assert detail.reply.toPlainText() == "There is no answer."
+    detail.show_row(row(made=replace(made, reply='{"text": 1}', said="It rings.", problem="", remarks=())), NOTHING)
+    assert detail.reply.toPlainText().split("-" * 40) == ["It rings.\n\n", '\n{"text": 1}']
+    detail.show_row(row(made=replace(made, reply="", answered_by="", problem="", remarks=())), NOTHING)
     assert detail.field.toPlainText() == "It rings."  # another row is no edit
     assert (able(detail), "Answered" in detail.words.text()) == ([True] * 4, False)
     assert detail._words_area.height() < room <= 110  # of fewer words
