@@ -22,7 +22,7 @@ from lorestudio.domain.texts import reading_order
 from lorestudio.exchange.problems import InputError
 from lorestudio.llm.messages import AnswerSource
 from lorestudio.settings.declaration import Section, Switch
-from lorestudio.settings.files import SettingsError, write_atomically
+from lorestudio.settings.files import SettingsError, read_whole, write_atomically
 from lorestudio.settings.rules import changed_rules, name_of, rules_of, with_rule
 from lorestudio.studio.project.project import Project, read_settings
 from lorestudio.studio.replay.run_store import RunStore, chat_id
@@ -567,7 +567,7 @@ class ComparisonStore(Closing):
 def compared_last(folder: Path, project: Project) -> tuple[str, ...]:
     """The keys of what was compared last with the project's chat; none where nothing was, or nobody can tell."""
     with suppress(OSError, ValueError, TypeError, KeyError, RecursionError):
-        document = json.loads(_file(folder, project).read_bytes())
+        document = json.loads(read_whole(_file(folder, project)))
         if document["version"] == VERSION:
             return tuple(key for key in document["compared"] if isinstance(key, str))
     return ()

@@ -25,7 +25,7 @@ from lorestudio.domain.lifecycle import CancelToken, OnProgress, Progress, heed
 from lorestudio.domain.records import replace
 from lorestudio.domain.texts import text_digest
 from lorestudio.settings.deeplore import DeepLoreSettings
-from lorestudio.settings.files import write_atomically
+from lorestudio.settings.files import read_whole, write_atomically
 from lorestudio.studio.graph.analysis import SEED, GraphStudy, study
 from lorestudio.studio.graph.graph import NoteGraph, Point, build_graph, undirected
 from lorestudio.studio.project.project import Project
@@ -406,7 +406,7 @@ class LayoutStore:
         if self._folder is None:
             return self._memory.get(path, SavedLayout())
         try:
-            return _read(path.read_bytes())
+            return _read(read_whole(path))
         except FileNotFoundError:
             return SavedLayout()
         except (OSError, ValueError) as error:

@@ -19,7 +19,7 @@ from msgspec import Struct
 
 from lorestudio.domain.lifecycle import Closing
 from lorestudio.domain.texts import text_digest
-from lorestudio.settings.files import write_atomically
+from lorestudio.settings.files import read_whole, write_atomically
 from lorestudio.trace.storage.serialize import record_from_json
 from lorestudio.vault.file_lock import FileLock
 from lorestudio.vault.files import SaveError, place_key, reason_of, refused, utc_now
@@ -149,7 +149,7 @@ class Recovery(Closing):
 
     def _read(self, file: Path) -> Unsaved | None:
         try:
-            record = json.loads(file.read_bytes())
+            record = json.loads(read_whole(file))
             return record_from_json(Unsaved, {**record, "file": str(file)}, "text")
         except FileNotFoundError:
             return None

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 from itertools import combinations
 from pathlib import Path
 
@@ -154,6 +155,16 @@ def test_a_damaged_file_is_told_and_costs_only_the_places(tmp_path: Path, text: 
     found = store.load(["/vault"])
     assert found.positions == {}
     assert str(file) in found.problem
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes")
+def test_a_pipe_in_the_place_of_the_file_is_not_waited_for(tmp_path: Path) -> None:
+    store = LayoutStore(tmp_path)
+    store.save(["/vault"], SavedLayout())
+    (file,) = tmp_path.iterdir()
+    file.unlink()
+    os.mkfifo(file)
+    assert str(file) in store.load(["/vault"]).problem
 
 
 def test_without_a_folder_places_are_remembered_and_nothing_is_written(tmp_path: Path, monkeypatch) -> None:

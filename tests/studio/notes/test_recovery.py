@@ -81,6 +81,12 @@ def test_damaged_files_are_told_and_left(tmp_path: Path) -> None:
         assert len(second.found()) == 1
         assert [str(damaged) in problem for problem in second.problems] == [True]
     assert damaged.exists()
+    if hasattr(os, "mkfifo"):
+        damaged.unlink()
+        os.mkfifo(damaged)  # nobody writes into it, and nobody waits for that
+        with opened(tmp_path) as third:
+            assert len(third.found()) == 1
+            assert [str(damaged) in problem for problem in third.problems] == [True]
 
 
 def test_a_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
