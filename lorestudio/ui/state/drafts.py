@@ -24,17 +24,21 @@ from lorestudio.studio.tuning.effects import Effects, WholeChat
 from lorestudio.studio.tuning.expectations import Expectation
 from lorestudio.trace.diff import EntryChange, compare
 from lorestudio.ui.shell.jobs import Job, Jobs, Newest
+from lorestudio.ui.shell.qt import later
 from lorestudio.ui.shell.words import count, number, sentence_of, tr
 from lorestudio.vault.edited_vaults import NoteText
 
 _NOTHING: Final = (None, (), None)
 
+STEP_MS: Final = 150
+"""What is found on the way is told after so long, the end at once, which is mostly there before."""
+
 
 class LiveEffects(QObject):
     """Runs the whole chat with what is tried out, the newest only; the first replies are told while the others run.
 
-    `changed` follows each step. What was found for the changes before is kept until the first replies with the new
-    ones are there; until then it is not `current`.
+    `changed` follows the end, and now and then what is found on the way. What was found for the changes before is kept
+    until the first replies with the new ones are there; until then it is not `current`.
     """
 
     changed = Signal()
@@ -43,7 +47,7 @@ class LiveEffects(QObject):
         """`simulator` gives who ran the whole chat, None where nobody has as is chosen now."""
         super().__init__(parent)
         self._simulator = simulator
-        self._newest = Newest(jobs)
+        self._newest, self._step = Newest(jobs), later(self, self.changed.emit, STEP_MS)
         self._expectations: tuple[Expectation, ...] = ()
         self._chat: tuple[Simulator, WholeChat] | None = None
         self._tried: tuple[Section | None, tuple[NoteText, ...], ChatControls | None] = _NOTHING
@@ -126,15 +130,22 @@ class LiveEffects(QObject):
 
             title = tr("Running the whole chat with what is tried out")
             self._newest.start(title, work, done=self._found, failed=self._failed, reported=self._found)
-        self.changed.emit()
+        self._tell(wait=self.effects is not None)
 
     def _found(self, effects: Effects) -> None:
         self.effects, self.current = effects, True
-        self.changed.emit()
+        self._tell(wait=not effects.complete)
 
     def _failed(self, error: Exception) -> None:
         self.effects, self.problem = None, sentence_of(error)
-        self.changed.emit()
+        self._tell()
+
+    def _tell(self, *, wait: bool = False) -> None:
+        if not wait:
+            self._step.stop()
+            self.changed.emit()
+        elif not self._step.isActive():
+            self._step.start()
 
 
 class Draft(Struct, frozen=True):

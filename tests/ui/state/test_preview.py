@@ -21,11 +21,12 @@ from lorestudio.trace.found_keys import KeyMatch, WouldMatch
 from lorestudio.ui.features.notes.pane import match_words
 from lorestudio.ui.shell.jobs import Jobs
 from lorestudio.ui.state import drafts as drafts_module
-from lorestudio.ui.state.drafts import Draft, Drafts, LiveEffects, LivePreview, preview_words, unsaved_notes
+from lorestudio.ui.state.drafts import STEP_MS, Draft, Drafts, LiveEffects, LivePreview, preview_words, unsaved_notes
 from tests.ui.conftest import drain
 from tests.ui.worlds import BELL, CROWN, make_project, make_trace
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from pytestqt.qtbot import QtBot
@@ -209,4 +210,35 @@ def test_what_is_tried_no_more_is_not_told_when_its_run_ends(qtbot: QtBot, monke
     qtbot.waitUntil(lambda: jobs.idle)
     drain()
     assert (whole.effects, whole.current, whole.words) == (None, False, "")
+    jobs.close()
+
+
+def test_steps_of_what_is_tried_out_are_told_once(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
+    jobs, told = Jobs(), []
+
+    class Reports(Chats):
+        def effects(self, settings: object, _notes: object, report: Callable[[Effects], object], *_: object) -> Effects:
+            for _reply in range(9):
+                report(Effects(replies=500))
+            return super().effects(settings)
+
+    chat = Reports(DeepLoreSettings())
+    monkeypatch.setattr(drafts_module, "WholeChat", lambda simulator, _expected: simulator)
+    whole = LiveEffects(jobs, lambda: chat)
+    whole.changed.connect(lambda: told.append(whole.words))
+
+    def try_depth(depth: int) -> list[str]:
+        told.clear()
+        whole.try_changes(DeepLoreSettings(scan_depth=depth), ())
+        qtbot.waitUntil(lambda: jobs.idle)
+        drain()
+        return list(told)
+
+    found = f"Whole chat: {Effects().brief}"
+    assert try_depth(7) == ["Whole chat: running…", found]
+    assert try_depth(8) == [found], "what was found stands until it is known anew"
+    qtbot.wait(2 * STEP_MS)
+    assert told == [found]
+    chat.fails = "the tap drips"
+    assert try_depth(9) == ["the tap drips"]
     jobs.close()
