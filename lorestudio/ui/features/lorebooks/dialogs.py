@@ -256,9 +256,8 @@ class ImportBooksDialog(LoreDialog):
         self._rules = ParseRules() if project is None else ParseRules.from_settings(project.settings)
         self._keep_in = work.log_of
         told = tr("World Info, cards (PNG, JSON, CharX), NovelAI, Risu, Agnaistic, KoboldAI, AI Dungeon, CSV, Markdown")
-        self.files = named(
-            QLineEdit(self, placeholderText=tr("World Info, cards, NovelAI, Markdown, …")), tr("Files to import"), told
-        )
+        field = QLineEdit(self, placeholderText=tr("World Info, cards, NovelAI, Markdown, …"))
+        self.files = named(field, tr("Files to import"), told)
         self.into = combo(self, tr("Vault"), {str(folder): name for folder, name in vault_names(work.folders).items()})
         self.into.addItem(tr("A new vault…"), "")
         self.vault = named(QLineEdit(self, placeholderText=tr("A folder that is made")), tr("Folder of the new vault"))

@@ -64,9 +64,8 @@ class ImportDialog(Dialog):
         self._newest = Newest(jobs)
         self.bar = MessageBar(theme, self)
         places = tr("SillyTavern's settings.json, a snippet, or a settings file of lorestudio")
-        self.place = named(
-            QLineEdit(self, placeholderText=tr("settings.json, or another file")), tr("File to import"), places
-        )
+        field = QLineEdit(self, placeholderText=tr("settings.json, or another file"))
+        self.place = named(field, tr("File to import"), places)
         self.model = change_table(("Setting", "Here", "There"), self)
         self.list = CheckList(theme, self.model, tr("Settings that differ"), self)
         said = tr("Nothing is written: the file is read, and what you tick holds here.")
