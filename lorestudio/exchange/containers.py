@@ -18,7 +18,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from lorestudio.domain.json_text import parse_json
+from lorestudio.domain.json_text import json_or_none
 from lorestudio.domain.records import Terse
 from lorestudio.exchange.json_file import set_members, utf8_text
 from lorestudio.exchange.problems import InputError
@@ -139,10 +139,7 @@ def _text_chunk(data: bytes, chunk: _Chunk, text: str) -> bytes:
 
 def _with_book_of(changed: str, other: str) -> str:
     """The other card in a picture with the book of the one that was changed, where it is a card that can have one."""
-    try:
-        card, into = parse_json(changed), parse_json(other)
-    except ValueError:
-        return other
+    card, into = json_or_none(changed), json_or_none(other)
     data = card.get("data") if isinstance(card, Mapping) else None
     if not isinstance(data, Mapping) or not isinstance(into, Mapping) or not isinstance(into.get("data"), Mapping):
         return other

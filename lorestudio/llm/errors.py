@@ -22,9 +22,6 @@ THE_PROVIDER: Final = "the provider"
 KEPT_LENGTH: Final = 2000
 """Characters of a foreign message that an error keeps."""
 
-_READ_LENGTH: Final = 100_000
-"""Characters of a foreign message that are looked at; of megabytes each rule takes its share of a second."""
-
 
 class ErrorKind(StrEnum):
     """Classes of failure. The last four never came near a provider."""
@@ -214,7 +211,7 @@ def timed_out(timeout_ms: float, who: str = THE_PROVIDER) -> LlmError:
 
 def failed(message: str, status: int | None = None, name: str = "", who: str = THE_PROVIDER) -> LlmError:
     """An error that was reported as a message, with a status and the name of an error class where there are any."""
-    message = message[:_READ_LENGTH]
+    message = message[: 50 * KEPT_LENGTH]  # of megabytes each rule takes its share of a second
     kind = classify(message, status, name)
     return LlmError(kind, message, status=status, who=who, advice=_special_advice(kind, message, who))
 

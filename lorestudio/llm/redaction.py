@@ -132,8 +132,7 @@ def _loosely(secret: str) -> re.Pattern[str]:
 
 def _any_spelling(char: str) -> str:
     code = ord(char)
-    escaped = r"\\{0,16}+/" if char == "/" else re.escape(char)
-    # Escaped within escapes some times: were there no end to it, a run of them would be gone through from each.
+    escaped = r"\\{0,16}+/" if char == "/" else re.escape(char)  # of a longer run each would be followed to its end
     return rf"(?:{escaped}|\\{{1,16}}+(?:u00|x){code:02x}|%{code:02x}|&#(?:0{{0,16}}+{code}|x0{{0,16}}+{code:x});)"
 
 

@@ -42,9 +42,7 @@ _PLACEHOLDER: Final = re.compile(
 )
 """Obsidian's own, and what most templates of Templater ask for: the title, the moment, where one goes on writing."""
 _USUAL: Final = MappingProxyType({"date": "YYYY-MM-DD", "time": "HH:mm"})
-_TOKEN: Final = re.compile(
-    r"\[([^\[\]]*)\]|YYYY|YY|GGGG|Q|M{1,4}|Do|D{1,4}|d{1,4}|WW?|HH?|hh?|mm?|ss?|A|a|T|([A-Za-z])"
-)
+_TOKEN: Final = re.compile(r"\[([^][]*)\]|YYYY|YY|GGGG|Q|M{1,4}|Do|D{1,4}|d{1,4}|WW?|HH?|hh?|mm?|ss?|A|a|T|([A-Za-z])")
 _MONTHS: Final = (
     "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
     "December",

@@ -7,7 +7,7 @@ from typing import Final
 
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QTabWidget, QWidget
 
-from lorestudio.domain.json_text import parse_json
+from lorestudio.domain.json_text import json_or_none, parse_json
 from lorestudio.studio.project.answering import DRAFT, KEYS, PREFILTER, SEARCH, SUMMARY, Question
 from lorestudio.ui.shell.theme import fixed_font
 from lorestudio.ui.shell.words import count, tr
@@ -126,10 +126,7 @@ class QuestionDialog(Dialog):
 
 def _pretty(text: str) -> str:
     """The stand-in's reply, one item a line."""
-    try:
-        items = parse_json(text)
-    except ValueError:
-        return text
+    items = json_or_none(text)
     if not isinstance(items, list) or not items:
         return text
     lines = ",\n".join(f"  {json.dumps(item, ensure_ascii=False)}" for item in items)
