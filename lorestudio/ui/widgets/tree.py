@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Generic, TypeVar
 
-from PySide6.QtCore import QAbstractItemModel, QModelIndex, QObject, QPoint, QRect, QRectF, Qt, Signal
+from PySide6.QtCore import QAbstractItemModel, QItemSelection, QModelIndex, QObject, QPoint, QRect, QRectF, Qt, Signal
 from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence, QMouseEvent, QPainter, QResizeEvent
 from PySide6.QtWidgets import QTreeView, QWidget
 
@@ -96,6 +96,11 @@ class RecordTree(QAbstractItemModel, Generic[R]):
         """The row behind an index; the invisible root for an invalid one."""
         item = index.internalPointer() if index.isValid() else None
         return item if isinstance(item, type(self.root)) else self.root
+
+    def rows_in(self, selection: QItemSelection) -> list[R]:
+        """The selected rows; Qt's own answer asks for index and flags of each, and takes long for thousands."""
+        spans = [(self.node(span.parent()), span.top(), span.bottom()) for span in selection.toList()]
+        return [row for above, first, last in spans for row in above.children[first : last + 1]]
 
     def index_of(self, row: TreeRow | None) -> QModelIndex:
         """The index of a row, an invalid one for the root and for None."""
@@ -186,7 +191,7 @@ class RecordTreeView(RowMenu, QTreeView):
         """Put the selected rows, or all where none is, on the clipboard."""
         model = self.model()
         if isinstance(model, RecordTree):
-            chosen = {model.node(each) for each in self.selectionModel().selectedRows()}
+            chosen = set(model.rows_in(self.selectionModel().selection()))
             rows = [row for row in model.root.below() if row in chosen or not chosen]
             QGuiApplication.clipboard().setText(as_text(model.texts(rows)))
 

@@ -229,7 +229,7 @@ class VaultPane(Pane):
     def beside(self, gone: Sequence[Path]) -> Path | None:
         """The note that takes the place of those that are gone: the next one of the list, else the one before."""
         table = self.view is self.table
-        shown = list(self.table_model.rows) if table else self.model.notes_below(QModelIndex())
+        shown = list(self.table_model.rows) if table else self.model.notes_below(self.model.root)
         paths = [self._session.note_path(note) for note in shown]
         lost = set(gone)
         places = [place for place, path in enumerate(paths) if path in lost]
@@ -251,18 +251,15 @@ class VaultPane(Pane):
     @property
     def chosen_branch(self) -> Node | None:
         """The row of the tree that alone is selected, where it is no note's: a folder's, a vault's, a group's."""
-        rows = self.tree.selectionModel().selectedIndexes() if self.view is self.tree else []
-        node = self.model.node(rows[0]) if len(rows) == 1 else None
-        return node if node is not None and node.item is None else None
+        rows = self.model.rows_in(self.tree.selectionModel().selection()) if self.view is self.tree else []
+        return rows[0] if len(rows) == 1 and rows[0].item is None else None
 
     def _selected_in(self, view: QAbstractItemView) -> list[Note]:
         if view is self.table:
             rows = self.table.selected_places()
             return [note for row in rows if (note := self.table_model.row(row)) is not None]
-        found: dict[tuple[str, str], Note] = {}
-        for index in self.tree.selectionModel().selectedIndexes():
-            found |= {note_key(note): note for note in self.model.notes_below(index)}
-        return list(found.values())
+        rows = self.model.rows_in(self.tree.selectionModel().selection())
+        return list({note_key(note): note for row in rows for note in self.model.notes_below(row)}.values())
 
     def _select(self, notes: Sequence[Note]) -> None:
         """Select these notes where they are shown, and the chosen one with the keyboard on it."""

@@ -150,9 +150,8 @@ class VaultTree(RecordTree[Node]):
                 ranges.append([node, node])
         return [(self.createIndex(one.row, 0, one), self.createIndex(two.row, 0, two)) for one, two in ranges]
 
-    def notes_below(self, index: Index) -> list[Note]:
+    def notes_below(self, node: Node) -> list[Note]:
         """The note of a row, or all notes that are shown below a folder's."""
-        node = self.node(index)
         return [node.item] if node.item is not None else [one.item for one in node.below() if one.item is not None]
 
     def folder_rows(self) -> list[QModelIndex]:

@@ -240,7 +240,7 @@ def test_several_that_were_selected_are_found_again(window: MainWindow, pane: Va
 @pytest.mark.parametrize("as_table", [False, True])
 def test_the_note_beside_those_that_go(window: MainWindow, pane: VaultPane, as_table: bool) -> None:
     pane.show_table(as_table)
-    notes = list(pane.table_model.rows) if as_table else pane.model.notes_below(QModelIndex())
+    notes = list(pane.table_model.rows) if as_table else pane.model.notes_below(pane.model.root)
     paths = [window.session.note_path(note) for note in notes]
     assert pane.beside(paths[1:2]) == paths[2]
     assert pane.beside([paths[1], paths[2]]) == paths[3]
@@ -251,9 +251,13 @@ def test_the_note_beside_those_that_go(window: MainWindow, pane: VaultPane, as_t
 
 
 def test_several_stay_selected_where_the_list_is_another_one(window: MainWindow, pane: VaultPane) -> None:
-    tree = pane.tree
+    tree, asked = pane.tree, []
     tree.selectAll()
+    pane.model.flags = lambda index: asked.append(index) or VaultTree.flags(pane.model, index)
     everything = {note_key(note) for note in pane.chosen}
+    assert pane.chosen_branch is None
+    del pane.model.flags
+    assert not asked, "each of thousands of rows, at each look at what actions make sense"
     pane.show_table(True)
     assert {note_key(note) for note in pane.chosen} == everything
     assert len(everything) == 7
