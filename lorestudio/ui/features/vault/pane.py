@@ -256,8 +256,8 @@ class VaultPane(Pane):
 
     def _selected_in(self, view: QAbstractItemView) -> list[Note]:
         if view is self.table:
-            rows = self.table.selected_places()
-            return [note for row in rows if (note := self.table_model.row(row)) is not None]
+            places = self.table.selected_places()
+            return [note for place in places if (note := self.table_model.row(place)) is not None]
         rows = self.model.rows_in(self.tree.selectionModel().selection())
         return list({note_key(note): note for row in rows for note in self.model.notes_below(row)}.values())
 
