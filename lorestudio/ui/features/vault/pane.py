@@ -340,12 +340,11 @@ class VaultPane(Pane):
     def _settle(self) -> None:
         """After the rows changed: open what should be open, say how many there are, find the chosen one."""
         project = self._session.project
-        for place in range(self.model.rowCount()):
-            index = self.model.index(place, 0)
-            node = self.model.node(index)
+        branches = self.model.root.children if self.model.matches <= OPEN_UP_TO else ()
+        for node in branches:  # thousands of them in a lorebook
             quiet = node.kind is Branch.GROUP and node.icon == "left-out"
-            if self.model.matches <= OPEN_UP_TO and (self.model.filtered or not quiet):
-                self.tree.expandRecursively(index)
+            if self.model.filtered or not quiet:
+                self.tree.expandRecursively(self.model.index_of(node))
         if project is None:
             self.matches.setText("")
             self.totals.setText("")

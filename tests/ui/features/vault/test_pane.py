@@ -16,6 +16,7 @@ from lorestudio.domain.entry import Entry, LeftOutNote, NoteProblem, VaultIndex
 from lorestudio.domain.records import replace
 from lorestudio.domain.state import Usage
 from lorestudio.trace.journey import Journeys
+from lorestudio.ui.features.vault import pane as vault_pane
 from lorestudio.ui.features.vault.pane import VaultPane
 from lorestudio.ui.features.vault.table import VaultTable, note_key, when_words
 from lorestudio.ui.features.vault.tree import TitleDelegate, VaultTree
@@ -94,6 +95,22 @@ def test_what_is_left_out_opens_only_where_it_was_searched_for(pane: VaultPane, 
     assert pane.tree_button.isChecked()
     type_filter(pane, "readme", qtbot)
     assert opened() == ["Left out"]
+
+
+def test_rows_of_a_long_list_are_not_looked_at_one_by_one(pane: VaultPane, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+
+    def index(row: int, column: int, parent: QModelIndex | None = None) -> QModelIndex:
+        if parent is None:  # Qt names it
+            asked.append(row)
+        return VaultTree.index(pane.model, row, column, QModelIndex() if parent is None else parent)
+
+    monkeypatch.setattr(vault_pane, "OPEN_UP_TO", 4)
+    monkeypatch.setattr(pane.model, "index", index, raising=False)
+    pane.filter.setText("e")
+    pane.apply_filter()
+    assert pane.model.matches > 4
+    assert not asked
 
 
 @pytest.mark.parametrize("as_table", [False, True])
