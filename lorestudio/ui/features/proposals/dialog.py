@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from typing import Final
 
@@ -107,7 +108,7 @@ class ProposalsDialog(Dialog):
         work.rows_changed.connect(self._show_rows)
         work.row_changed.connect(self._row_changed)
         work.many_changed.connect(self._many_changed)
-        self._soon = later(self, self._update)  # many rows may change at once
+        self._soon = later(self, self._show_changed)  # many rows may change at once
         work.state_changed.connect(self._soon.start)
         work.failed.connect(lambda text: self.bar.say(text, "error"))
         work.told.connect(lambda text: self.bar.say(text, "warning"))
@@ -226,15 +227,17 @@ class ProposalsDialog(Dialog):
         self._update()
 
     def _row_changed(self, row: Row) -> None:
-        self.model.touch(id(row))
         if row is self.current:
             self.detail.show_row(row, self._nothing())
         self._soon.start()
 
     def _many_changed(self) -> None:
-        self.model.touch_all()
         self.detail.show_row(self.current, self._nothing())
         self._soon.start()
+
+    def _show_changed(self) -> None:
+        self.model.touch_all()
+        self._update()
 
     def _next_open(self) -> None:
         rows = self.work.rows
@@ -340,7 +343,6 @@ class ProposalsDialog(Dialog):
         return f"{work.cost.sentence} {sent}"
 
     def _sum_text(self) -> str:
-        rows = self.work.rows
         states = (
             (RowState.PROPOSED, tr("to decide")),
             (RowState.ACCEPTED, tr("accepted")),
@@ -349,5 +351,6 @@ class ProposalsDialog(Dialog):
             (RowState.WAITING, tr("waiting")),
             (RowState.LEFT_OUT, tr("left out")),
         )
-        amounts = ((sum(row.state is state for row in rows), word) for state, word in states)
+        counted = Counter(row.state for row in self.work.rows)
+        amounts = ((counted[state], word) for state, word in states)
         return " · ".join(f"{amount} {word}" for amount, word in amounts if amount)

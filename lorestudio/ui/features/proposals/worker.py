@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import TypeAlias, TypeVar
@@ -177,22 +177,24 @@ class Proposing(QObject):
         token = self._token = CancelToken()
         by = session.choice.deciding(project)
 
-        def work(_job: object) -> tuple[ProposalPlan, Judge]:
+        def work(_job: object) -> tuple[ProposalPlan, Judge, Mapping[Path, str]]:
             guard = Guard(tools.locks.load(), unsaved)
             asked = Asked(lambda _question: None, lambda _question: None, token.cancel)
             _, model = proposal_answers(chosen, project, session.connections, tools.records, asked)
-            return wish.plan(project, guard, model, choice_now, token), known or Judge.of(project, by)
+            plan = wish.plan(project, guard, model, choice_now, token)
+            names = {task.place: _filename(project, task) for task in plan.tasks}
+            return plan, known or Judge.of(project, by), names
 
         self._begin(tr("Reading the notes…"), work, lambda prepared: self._prepared(*prepared))
 
-    def _prepared(self, plan: ProposalPlan, judge: Judge) -> None:
+    def _prepared(self, plan: ProposalPlan, judge: Judge, names: Mapping[Path, str]) -> None:
         self._judge = judge
         kept = {row.task.place: row for row in self.rows if row.task is not None and row.proposal is not None}
         rows = []
         for task in plan.tasks:
             row = kept.pop(task.place, None)
             if row is None:
-                row = Row(task.title, _filename(self._project, task), RowState.WAITING, task)
+                row = Row(task.title, names[task.place], RowState.WAITING, task)
             elif row.state is not RowState.ACCEPTED:
                 row.task = task
                 if row.state is RowState.FAILED:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import threading
 
 import pytest
 from PySide6.QtCore import QEvent, Qt
@@ -132,6 +133,22 @@ def test_of_two_vaults_a_note_is_named_from_the_inner_one(window, wait, tmp_path
     task, project = row_of(dialog, "Bell").task, window.session.project
     for folders in ((tmp_path, tmp_path / "vault"), (tmp_path / "vault", tmp_path)):
         assert worker._filename(replace(project, vault_folders=folders), task) == "Bell.md"
+
+
+def test_names_are_made_beside_the_window_and_rows_that_change_together_are_told_once(
+    window, wait, monkeypatch
+) -> None:
+    threads, told, named = set(), [], worker._filename
+    monkeypatch.setattr(worker, "_filename", lambda *of: threads.add(threading.get_ident()) or named(*of))
+    dialog = window.features.proposals.summaries()
+    wait()
+    assert threads, "thousands of paths are compared"
+    assert threading.get_ident() not in threads
+    dialog.model.dataChanged.connect(lambda first, last: told.append((first.row(), last.row())))
+    for row in dialog.work.rows:
+        dialog.work.row_changed.emit(row)
+    drain()
+    assert told == [(0, 2)], "at each the table measures all rows anew"
 
 
 def test_the_stand_in_proposes_at_once_and_nothing_is_written(window, wait, tmp_path) -> None:
