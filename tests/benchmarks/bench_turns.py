@@ -139,6 +139,7 @@ def measure(there: Project) -> list[str]:
         note("filter the vault", *(lambda text=text: features.vault.pane.filter.setText(text) for text in ("k", "ka")))
         note("switch workspace", *(lambda one=one: window.context.layout.enter(one) for one in WORKSPACES))
         note("switch the theme", *(lambda name=name: features.window.choose_theme(name) for name in ("dark", "light")))
+        note("choose all notes", features.vault.pane.tree.selectAll)
         watchdog.stop()
     return lines
 
