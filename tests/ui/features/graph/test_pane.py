@@ -344,6 +344,17 @@ def test_fired_counts_generations_of_the_traces(window: MainWindow, pane: GraphP
     )
 
 
+def test_a_run_that_comes_while_the_graph_is_looked_at_is_counted(new_window: MainWindow, qtbot: QtBot) -> None:
+    new_window.run("go.graph")
+    pane, runs = settled(qtbot, new_window), new_window.session.runs.traces
+    before = int(table(pane)["Skarn"][5])
+    first, trace = next((at, run) for at, run in runs.items() if any(each.entry == SKARN for each in run.injections))
+    runs.take({first: replace(trace, injections=())})
+    new_window.session.traces_changed.emit((first,))
+    settled(qtbot, new_window)
+    assert int(table(pane)["Skarn"][5]) == before - 1
+
+
 def test_the_list_shows_what_is_looked_at_and_searched_when_it_is_turned_to(
     new_window: MainWindow, qtbot: QtBot
 ) -> None:
