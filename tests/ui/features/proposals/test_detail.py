@@ -166,6 +166,7 @@ def test_a_proposal_is_told_its_weightiest_first_and_decided_once(theme: Theme, 
     words, room = detail.words.text(), detail._words_area.height()
     order = [words.index(each) for each in ("Torn.", "Look: It is long.", "It is a bell.", "It is short. Answered by")]
     assert order == sorted(order)
+    assert words.count("It is short.") == 1, "only what is serious stands above the reasons, too"
     assert "Accepted" not in words
     assert (detail.request.toPlainText(), detail.reply.toPlainText()) == (f"What is it?\n\n{'-' * 40}\nBe brief.", "{}")
     assert (able(detail), detail.accept.toolTip()) == ([False, True, True, True], "Torn.")
