@@ -7,6 +7,7 @@ import re
 import unicodedata
 from collections.abc import Iterable
 from difflib import get_close_matches
+from functools import lru_cache
 from typing import Final
 
 _NUMBER: Final = re.compile(r"(\d{1,99})")
@@ -22,9 +23,10 @@ def comparable(text: str) -> str:
     return (text if text.isascii() else unicodedata.normalize("NFC", text)).casefold()
 
 
-def reading_order(name: str) -> list[str | int]:
+@lru_cache(maxsize=1 << 16)  # the same names are sorted by in several lists, and again and again
+def reading_order(name: str) -> tuple[str | int, ...]:
     """By this key people look for names: in any case, numbers in them by their value, “Book 2” before “Book 10”."""
-    return [int(part) if place % 2 else part for place, part in enumerate(_NUMBER.split(comparable(name)))]
+    return tuple(int(part) if place % 2 else part for place, part in enumerate(_NUMBER.split(comparable(name))))
 
 
 def joined_spans(spans: Iterable[tuple[int, int]], apart: int = 0) -> list[tuple[int, int]]:

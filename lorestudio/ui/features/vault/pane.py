@@ -21,7 +21,17 @@ from lorestudio.trace.journey import Fate
 from lorestudio.trace.model import Trace
 from lorestudio.trace.timeline import Fired
 from lorestudio.ui.features.vault.table import Note, VaultTable, note_key
-from lorestudio.ui.features.vault.tree import WRAPPED, Branch, Node, TitleDelegate, VaultTree
+from lorestudio.ui.features.vault.tree import (
+    AT_ONCE,
+    WRAPPED,
+    Branch,
+    Node,
+    Rows,
+    TitleDelegate,
+    VaultTree,
+    filter_words,
+)
+from lorestudio.ui.shell.jobs import Newest
 from lorestudio.ui.shell.qt import ITEM, later
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, number, tr
@@ -100,6 +110,7 @@ class VaultPane(Pane):
         self._delay = later(self, self.apply_filter, FILTER_DELAY_MS)
         self._rows_of: _Rows | None = None
         self._table_of: _Rows | None = None
+        self._listing, self._restore_due = Newest(session.jobs), False
         self._plain = 0  # ordinary notes, where there is no entry among them
         self._build()
         self._connect()
@@ -196,9 +207,7 @@ class VaultPane(Pane):
             self._fill_table()
         if self._settings is not None:
             self._settings.setValue("vault/view", "table" if shown else "tree")
-        self._filter_shown()
-        self._settle()
-        self._select(notes)
+        self._filter_shown(partial(self._select, notes))
         if shown:
             self._look_at_files()
         self.table_shown.emit(shown)
@@ -207,9 +216,7 @@ class VaultPane(Pane):
         """Filter now."""
         self._delay.stop()
         chosen = self.chosen
-        self._filter_shown()
-        self._settle()
-        self._select(chosen)
+        self._filter_shown(partial(self._select, chosen))
 
     def set_problems(self, counts: Mapping[tuple[str, str], int]) -> None:
         """How many problems the notes have, by vault and file name; until then the reader's warnings are counted."""
@@ -229,7 +236,7 @@ class VaultPane(Pane):
     def beside(self, gone: Sequence[Path]) -> Path | None:
         """The note that takes the place of those that are gone: the next one of the list, else the one before."""
         table = self.view is self.table
-        shown = list(self.table_model.rows) if table else self.model.notes_below(self.model.root)
+        shown = list(self.table_model.rows) if table else self.model.root.notes
         paths = [self._session.note_path(note) for note in shown]
         lost = set(gone)
         places = [place for place, path in enumerate(paths) if path in lost]
@@ -259,7 +266,7 @@ class VaultPane(Pane):
             places = self.table.selected_places()
             return [note for place in places if (note := self.table_model.row(place)) is not None]
         rows = self.model.rows_in(self.tree.selectionModel().selection())
-        return list({note_key(note): note for row in rows for note in self.model.notes_below(row)}.values())
+        return list({note_key(note): note for row in rows for note in row.notes}.values())
 
     def _select(self, notes: Sequence[Note]) -> None:
         """Select these notes where they are shown, and the chosen one with the keyboard on it."""
@@ -299,7 +306,10 @@ class VaultPane(Pane):
         )
 
     def restore_selection(self) -> None:
-        """Select and open what was remembered, where it is still there."""
+        """Select and open what was remembered, where it is still there; once the notes are listed."""
+        self._restore_due = self._listing.busy
+        if self._restore_due:
+            return
         paths, opened = self._kept
         for folder in self.model.folder_rows():
             if self.model.node(folder).place in opened:
@@ -322,13 +332,34 @@ class VaultPane(Pane):
             self._rows_of = index, recorded
             self._plain = 0 if index.entries else len(plain_notes(index))
             self.tree.setUniformRowHeights(len(index.entries) > WRAPPED)
-            self.model.set_index(index)
+            if not self._session.renewed:
+                self.model.set_index(VaultIndex())  # the notes of another project are not to be chosen any more
             if self.view is self.table:
                 self._fill_table()
+            self._list(index, self._settle)
+        else:
+            self._settle()
         self.filter.setEnabled(project is not None)
         self.note_changed.emit(project.name if project is not None else "")
-        self._settle()
         self._look_at_files()
+
+    def _list(self, index: VaultIndex, then: Callable[[], object]) -> None:
+        """Have the tree hold what the filter leaves of these notes, of many once a job has made their rows."""
+        rows, words = self.model.rows, filter_words(self.filter.text())
+
+        def done(made: Rows) -> None:
+            self.model.show_rows(made)
+            then()
+            if self._restore_due:
+                self.restore_selection()
+
+        work = partial(Rows, index, words, rows.texts if index is rows.index else None)
+        if len(index.entries) + len(index.left_out) <= AT_ONCE:
+            self._listing.cancel()
+            done(work())
+        else:
+            title = tr("Listing the notes")
+            self._listing.start(title, lambda _job: work(), done=done, failed=self._session.report, owner=self)
 
     def _fill_table(self) -> None:
         """Give the table its rows, which it has while it is in sight."""
@@ -340,8 +371,7 @@ class VaultPane(Pane):
     def _settle(self) -> None:
         """After the rows changed: open what should be open, say how many there are, find the chosen one."""
         project = self._session.project
-        branches = self.model.root.children if self.model.matches <= OPEN_UP_TO else ()
-        for node in branches:  # thousands of them in a lorebook
+        for node in self.model.root.children if self.model.matches <= OPEN_UP_TO else ():
             quiet = node.kind is Branch.GROUP and node.icon == "left-out"
             if self.model.filtered or not quiet:
                 self.tree.expandRecursively(self.model.index_of(node))
@@ -390,10 +420,20 @@ class VaultPane(Pane):
         title = tr("{notes}, none of them an entry yet", notes=count(notes, "note", "notes"))
         self.empty.say(title, text, (("note.entries", tr("Make entries…")),))
 
-    def _filter_shown(self) -> None:
-        """Filter what is in sight; the other view is filtered when it is shown."""
-        model = self.table_model if self.view is self.table else self.model
-        model.set_filter(self.filter.text())
+    def _filter_shown(self, then: Callable[[], object]) -> None:
+        """Filter what is in sight, and go on; the other view is filtered when it is shown."""
+
+        def done() -> None:
+            self._settle()
+            then()
+
+        if self.view is self.table:
+            self.table_model.set_filter(self.filter.text())
+            done()
+        elif filter_words(self.filter.text()) != self.model.rows.words or self._listing.busy:
+            self._list(self._rows_of[0] if self._rows_of is not None else VaultIndex(), done)
+        else:
+            done()
 
     def _show_entry(self) -> None:
         note = self._selection.note_of(self._session)
@@ -481,7 +521,8 @@ class VaultPane(Pane):
 
     def _repaint_marks(self) -> None:
         self._measure_titles()  # a mark takes room; first: then Qt measures the rows that change once, and not at once
-        self.model.refresh_marks()
+        if not self.tree.uniformRowHeights():
+            self.model.refresh_marks()  # of thousands of open rows Qt would look at each; painted they are anyhow
         self.table_model.refresh_marks()
         self.tree.viewport().update()
 

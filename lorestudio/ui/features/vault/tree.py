@@ -13,7 +13,7 @@ from PySide6.QtGui import QFontMetricsF
 from PySide6.QtWidgets import QStyleOptionViewItem, QTreeView, QWidget
 
 from lorestudio.domain.entry import Entry, LeftOutNote, VaultIndex
-from lorestudio.domain.texts import comparable, reading_order
+from lorestudio.domain.texts import comparable, reading_order, shorten
 from lorestudio.studio.notes.book_entries import ranked_by_order
 from lorestudio.ui.features.vault.table import QUIET, Note, search_text
 from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, DISPLAY, EDIT, LOOK, MARK, Index
@@ -54,6 +54,11 @@ class Node(TreeRow):
         return self.item if isinstance(self.item, Entry) else None
 
     @property
+    def notes(self) -> list[Note]:
+        """The note of a row, or all notes that are shown below a folder's."""
+        return [self.item] if self.item is not None else [one.item for one in self.below() if one.item is not None]
+
+    @property
     def icon(self) -> str:
         """The row's glyph."""
         if isinstance(self.item, Entry):
@@ -62,6 +67,67 @@ class Node(TreeRow):
             return "folder"
         note = self.item or self.children[0].item
         return "broken" if isinstance(note, LeftOutNote) and note.problem.broken else "left-out"
+
+
+AT_ONCE: Final = 5000
+"""Of more notes the rows are made in a job, and those of one folder stand in ranges: Qt lays out all rows of a folder
+that is opened in one go."""
+
+RANGE: Final = 1000
+
+
+def filter_words(text: str) -> tuple[str, ...]:
+    """The words that a filter looks for."""
+    return tuple(comparable(text).split())
+
+
+class Rows:
+    """The rows of the notes that contain all `words`, made in any thread; `matches` counts the notes, `by_id` has
+    entries' rows by their ids. `texts` are what entries contain, by id, as far as they were looked at.
+    """
+
+    def __init__(self, index: VaultIndex, words: tuple[str, ...] = (), texts: dict[int, str] | None = None) -> None:
+        self.index, self.words, self.texts = index, words, {} if texts is None else texts
+        self.root = Node(Branch.FOLDER, "")
+        self.by_id: dict[int, Node] = {}
+        folders: dict[tuple[str, str], Node] = {}
+        several = len(index.vaults) > 1
+        shown = [entry for entry in index.entries if self._found(entry)] if words else index.entries
+        self.matches = len(shown)
+        for entry in shown:
+            home = self._folder(folders, entry.vault if several else "", entry.filename.rpartition("/")[0])
+            node = Node(Branch.ENTRY, entry.title, entry)
+            home.add(node)
+            self.by_id[entry.id] = node
+        for title, broken in ((tr("Broken notes"), True), (tr("Left out"), False)):
+            self._add_group(title, [note for note in index.left_out if note.problem.broken is broken])
+        _arrange(self.root)
+
+    def _found(self, entry: Entry) -> bool:
+        """Whether the filter lets an entry through."""
+        text = self.texts.get(entry.id)
+        if text is None:
+            text = self.texts[entry.id] = search_text(entry)
+        return all(word in text for word in self.words)
+
+    def _folder(self, folders: dict[tuple[str, str], Node], vault: str, path: str) -> Node:
+        if not path and not vault:
+            return self.root
+        known = folders.get((vault, path))
+        if known is None:
+            above, _, name = path.rpartition("/")
+            home = self._folder(folders, vault, above) if path else self.root
+            known = folders[vault, path] = Node(Branch.FOLDER, name or vault, place=(vault, path))
+            home.add(known)
+        return known
+
+    def _add_group(self, title: str, notes: list[LeftOutNote]) -> None:
+        shown = [note for note in notes if all(word in search_text(note) for word in self.words)]
+        if shown:
+            self.matches += len(shown)
+            group = Node(Branch.GROUP, title)
+            group.add(*(Node(Branch.LEFT_OUT, note.name, note) for note in shown))
+            self.root.add(group)
 
 
 class VaultTree(RecordTree[Node]):
@@ -82,35 +148,38 @@ class VaultTree(RecordTree[Node]):
             Node(Branch.FOLDER, ""), [column], tip=lambda node, _column: self._tip(node), about=_tooltip,
             entry=lambda node: node.entry.id if node.entry is not None else None, parent=parent,
         )  # fmt: skip
-        self._index = VaultIndex()
-        self._words: tuple[str, ...] = ()
-        self._texts: dict[int, str] = {}
-        self._by_id: dict[int, Node] = {}
+        self.rows = Rows(VaultIndex())
         self._fate: Callable[[int], Mark | None] = lambda _entry: None
         self._is_dirty: Callable[[Note], bool] = lambda _note: False
         self._held: Callable[[int], ExpectedMark | None] = lambda _entry: None
-        self.matches = 0
         self._dragged: tuple[Note, ...] = ()
 
     # ---- content ----------------------------------------------------------------------------------------------------
 
     def set_index(self, index: VaultIndex) -> None:
         """Show another vault."""
-        self._index = index
-        self._texts = {}
-        self._rebuild()
+        self.show_rows(Rows(index, self.rows.words))
 
     def set_filter(self, text: str) -> None:
         """Show only what contains every word of `text`, without regard to case."""
-        words = tuple(comparable(text).split())
-        if words != self._words:
-            self._words = words
-            self._rebuild()
+        words = filter_words(text)
+        if words != self.rows.words:
+            self.show_rows(Rows(self.rows.index, words, self.rows.texts))
+
+    def show_rows(self, rows: Rows) -> None:
+        """Show these rows, whoever made them."""
+        self.rows = rows
+        self.show_root(rows.root)
 
     @property
     def filtered(self) -> bool:
         """Whether a filter hides rows."""
-        return bool(self._words)
+        return bool(self.rows.words)
+
+    @property
+    def matches(self) -> int:
+        """How many notes are shown."""
+        return self.rows.matches
 
     def set_marks(
         self,
@@ -134,7 +203,7 @@ class VaultTree(RecordTree[Node]):
     def index_of_note(self, note: Note) -> QModelIndex:
         """The row of a note of any kind, an invalid index where the filter hides it."""
         if isinstance(note, Entry):
-            return self.index_of(self._by_id.get(note.id))
+            return self.index_of(self.rows.by_id.get(note.id))
         return self.index_of(next((node for node in self.root.below() if node.item is note), None))
 
     def ranges_of(self, notes: Sequence[Note]) -> list[tuple[QModelIndex, QModelIndex]]:
@@ -149,10 +218,6 @@ class VaultTree(RecordTree[Node]):
             else:
                 ranges.append([node, node])
         return [(self.createIndex(one.row, 0, one), self.createIndex(two.row, 0, two)) for one, two in ranges]
-
-    def notes_below(self, node: Node) -> list[Note]:
-        """The note of a row, or all notes that are shown below a folder's."""
-        return [node.item] if node.item is not None else [one.item for one in node.below() if one.item is not None]
 
     def folder_rows(self) -> list[QModelIndex]:
         """All rows of folders and groups."""
@@ -250,50 +315,6 @@ class VaultTree(RecordTree[Node]):
             parts.append(tr("this turn: {word}", word=tr(mark.word)))
         return ", ".join(parts)
 
-    def _rebuild(self) -> None:
-        self.beginResetModel()
-        self.root = Node(Branch.FOLDER, "")
-        self._by_id = {}
-        folders: dict[tuple[str, str], Node] = {}
-        several = len(self._index.vaults) > 1
-        shown = [entry for entry in self._index.entries if self._found(entry)] if self._words else self._index.entries
-        self.matches = len(shown)
-        for entry in shown:
-            home = self._folder(folders, entry.vault if several else "", entry.filename.rpartition("/")[0])
-            node = Node(Branch.ENTRY, entry.title, entry)
-            home.add(node)
-            self._by_id[entry.id] = node
-        for title, broken in ((tr("Broken notes"), True), (tr("Left out"), False)):
-            self._add_group(title, [note for note in self._index.left_out if note.problem.broken is broken])
-        _arrange(self.root)
-        self.endResetModel()
-
-    def _found(self, entry: Entry) -> bool:
-        """Whether the filter lets an entry through."""
-        text = self._texts.get(entry.id)
-        if text is None:
-            text = self._texts[entry.id] = search_text(entry)
-        return all(word in text for word in self._words)
-
-    def _folder(self, folders: dict[tuple[str, str], Node], vault: str, path: str) -> Node:
-        if not path and not vault:
-            return self.root
-        known = folders.get((vault, path))
-        if known is None:
-            above, _, name = path.rpartition("/")
-            home = self._folder(folders, vault, above) if path else self.root
-            known = folders[vault, path] = Node(Branch.FOLDER, name or vault, place=(vault, path))
-            home.add(known)
-        return known
-
-    def _add_group(self, title: str, notes: list[LeftOutNote]) -> None:
-        shown = [note for note in notes if all(word in search_text(note) for word in self._words)]
-        if shown:
-            self.matches += len(shown)
-            group = Node(Branch.GROUP, title)
-            group.add(*(Node(Branch.LEFT_OUT, note.name, note) for note in shown))
-            self.root.add(group)
-
 
 _GROUP: Final = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
 _NOTE: Final = _GROUP | Qt.ItemFlag.ItemIsDragEnabled | Qt.ItemFlag.ItemNeverHasChildren
@@ -314,6 +335,16 @@ def _arrange(node: Node) -> int:
         node.children.sort(
             key=lambda child: (_ORDER[child.kind], reading_order("" if child.kind is Branch.GROUP else child.title))
         )
+    notes = [child for child in node.children if child.item is not None]
+    if len(notes) > AT_ONCE:
+        start = node.children.index(notes[0])
+        after, node.children = node.children[start + len(notes) :], node.children[:start]
+        for first in range(0, len(notes), RANGE):
+            some = notes[first : first + RANGE]
+            title = f"{shorten(some[0].title, 24)} – {shorten(some[-1].title, 24)}"
+            node.add(made := Node(Branch.FOLDER, title))
+            made.add(*some)
+        node.children += after
     node.amount = 0
     for row, child in enumerate(node.children):
         child.row = row

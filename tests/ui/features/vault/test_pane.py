@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -19,7 +20,7 @@ from lorestudio.trace.journey import Journeys
 from lorestudio.ui.features.vault import pane as vault_pane
 from lorestudio.ui.features.vault.pane import VaultPane
 from lorestudio.ui.features.vault.table import VaultTable, note_key, when_words
-from lorestudio.ui.features.vault.tree import TitleDelegate, VaultTree
+from lorestudio.ui.features.vault.tree import Rows, TitleDelegate, VaultTree
 from lorestudio.ui.shell.main_window import MainWindow
 from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, EDIT, TOOLTIP
 from lorestudio.ui.shell.theme import Theme
@@ -254,10 +255,34 @@ def test_several_that_were_selected_are_found_again(window: MainWindow, pane: Va
     pane.show_table(False)
 
 
+def test_the_rows_of_many_notes_are_made_in_a_job(
+    window: MainWindow, pane: VaultPane, monkeypatch: pytest.MonkeyPatch, qtbot: QtBot
+) -> None:
+    window.selection.choose_entry(BELL)
+    monkeypatch.setattr("lorestudio.ui.features.vault.pane.AT_ONCE", 3)
+    made_in = []
+    monkeypatch.setattr(
+        "lorestudio.ui.features.vault.pane.Rows",
+        lambda *what: (made_in.append(threading.current_thread() is threading.main_thread()), Rows(*what))[1],
+    )
+    type_filter(pane, "crown", qtbot)
+    assert len(pane.model.entries()) == 5  # until they are made
+    settle(window)
+    assert (pane.model.entries(), pane.matches.text()) == ([CROWN], "1 of 5 entries")
+    pane.filter.clear()
+    pane.apply_filter()
+    pane.keep_selection((window.session.note_path(ENTRIES[BELL]), window.session.note_path(ENTRIES[SKARN])))
+    pane.restore_selection()
+    settle(window)
+    assert [note.title for note in pane.chosen] == ["Bell", "Skarn"]
+    assert made_in == [False, False]
+    pane.tree.clearSelection()
+
+
 @pytest.mark.parametrize("as_table", [False, True])
 def test_the_note_beside_those_that_go(window: MainWindow, pane: VaultPane, as_table: bool) -> None:
     pane.show_table(as_table)
-    notes = list(pane.table_model.rows) if as_table else pane.model.notes_below(pane.model.root)
+    notes = list(pane.table_model.rows) if as_table else pane.model.root.notes
     paths = [window.session.note_path(note) for note in notes]
     assert pane.beside(paths[1:2]) == paths[2]
     assert pane.beside([paths[1], paths[2]]) == paths[3]

@@ -11,7 +11,7 @@ from lorestudio.domain.entry import VaultIndex
 from lorestudio.domain.records import replace
 from lorestudio.trace.journey import Journeys
 from lorestudio.ui.features.vault.table import VaultTable
-from lorestudio.ui.features.vault.tree import Branch, VaultTree
+from lorestudio.ui.features.vault.tree import AT_ONCE, RANGE, Branch, VaultTree
 from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, DISPLAY, TOOLTIP
 from lorestudio.ui.widgets.paint import fate_mark
 from tests.ui.conftest import check
@@ -129,3 +129,23 @@ def test_five_thousand_entries_are_arranged_and_filtered(qtbot) -> None:
     model.set_filter("folder 49/")
     assert model.matches == 100
     assert len(model.entries()) == 100
+
+
+def test_many_entries_of_one_place_stand_in_ranges_by_their_titles() -> None:
+    entries = tuple(
+        replace(ENTRIES[SKARN], id=number, title=f"Note {number}", filename=f"n{number}.md")
+        for number in range(AT_ONCE + 1)
+    )
+    model = VaultTree()
+    model.set_index(VaultIndex(entries, LEFT_OUT, vaults=("vault",)))
+    ranges, groups = model.root.children[:-2], model.root.children[-2:]
+    assert [node.title for node in ranges] == [
+        "Note 0 – Note 999", "Note 1000 – Note 1999", "Note 2000 – Note 2999", "Note 3000 – Note 3999",
+        "Note 4000 – Note 4999", "Note 5000 – Note 5000",
+    ]  # fmt: skip
+    assert [node.amount for node in ranges] == [RANGE] * 5 + [1]
+    assert [node.title for node in groups] == ["Broken notes", "Left out"]
+    assert model.entries() == list(range(AT_ONCE + 1))
+    assert model.node(model.index_of_note(entries[-1]).parent()) is ranges[-1]
+    model.set_filter("note 7")
+    assert [node.title for node in model.root.children][:3] == ["Note 7", "Note 17", "Note 27"]
