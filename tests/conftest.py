@@ -34,6 +34,18 @@ def pytest_configure(config: pytest.Config) -> None:
         os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _nothing_of_a_person(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """A person's folders are out of reach: nothing there is read, and nothing but caches is written in their place."""
+    person = tmp_path_factory.mktemp("person")
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME"):
+            patch.setenv(name, str(person / name))
+        yield
+    kept = [each for each in person.glob("*/lorestudio") if each.parent.name != "XDG_CACHE_HOME"]
+    assert kept == [], "give these tests folders of their own"
+
+
 @pytest.fixture
 def go_away(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     """Have whoever looks at one of these paths, or at something below, meet an error, as of a network folder."""

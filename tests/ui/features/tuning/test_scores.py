@@ -64,7 +64,7 @@ def try_depth(window: MainWindow, depth: int) -> None:
 
 
 @pytest.mark.own_window
-def test_a_moved_setting_is_run_over_the_whole_chat(window: MainWindow, qtbot) -> None:
+def test_a_moved_setting_is_run_over_the_whole_chat(window: MainWindow, qtbot, monkeypatch: pytest.MonkeyPatch) -> None:
     window.show_pane("scores")
     whole, scores = window.preview.whole, pane(window)
     scores.tabs.setCurrentWidget(scores.change_page)
@@ -83,9 +83,12 @@ def test_a_moved_setting_is_run_over_the_whole_chat(window: MainWindow, qtbot) -
     assert "+1 expected" in whole.words
     assert scores.effects.view.isEnabled()
 
+    gate, effects = Event(), WholeChat.effects
+    monkeypatch.setattr(WholeChat, "effects", lambda *given: (gate.wait(20), effects(*given))[1])
     try_depth(window, 6)  # what stands there is of other settings now: greyed, until the first replies are there
+    qtbot.waitUntil(lambda: not scores.effects.view.isEnabled())
     assert scores.effects.model.rows
-    assert not scores.effects.view.isEnabled()
+    gate.set()
     settle(window)
     assert scores.effects.view.isEnabled()
 
