@@ -297,15 +297,22 @@ def test_a_second_window_on_the_vault_is_told(opened: MainWindow, tmp_path: Path
     other.show(())
 
 
-def test_a_chat_that_is_saved_after_an_error_is_not_offered(opened: MainWindow, tmp_path: Path, qtbot: QtBot) -> None:
+@pytest.mark.parametrize("thrown", [False, True], ids=["kept", "thrown away by another window"])
+def test_a_chat_that_is_saved_after_an_error_is_not_offered(
+    opened: MainWindow, tmp_path: Path, qtbot: QtBot, thrown: bool
+) -> None:
     opened.features.chat.keep_in(tmp_path / "kept")
     opened.features.chat.composer.written.emit("I run.", Voice.YOU)
     settle(opened, qtbot)
     opened.went_wrong.emit(RuntimeError())
     settle(opened, qtbot)
+    (copy,) = (tmp_path / "kept" / "unsaved-chats").iterdir()
+    if thrown:
+        copy.unlink()
     opened.run("chat.save")
     settle(opened, qtbot)
-    assert not list((tmp_path / "kept" / "unsaved-chats").iterdir())
+    assert not copy.exists()
+    assert any(text.startswith("The chat was saved to ") for text in opened.bars.texts)
 
 
 def test_leaving_the_chat_asks_first_and_may_throw_away(opened: MainWindow, path: Path, qtbot: QtBot) -> None:
