@@ -208,6 +208,15 @@ def test_messages_that_make_no_passage_are_refused(tmp_path: Path, numbers: list
         plan_draft(project_at(tmp_path / "vault"), numbers)
 
 
+def test_a_draft_is_made_from_a_hundred_messages_at_most(tmp_path: Path) -> None:
+    project = project_at(tmp_path / "vault")
+    assert project.chat is not None
+    long = replace(project, chat=replace(project.chat, messages=project.chat.messages * 21))
+    assert len(plan_draft(long, range(100)).tasks) == 1
+    with pytest.raises(InputError, match="101 are too many for one draft"):
+        plan_draft(long, range(101))
+
+
 # ---- what comes of it ---------------------------------------------------------------------------------------------
 
 

@@ -20,7 +20,7 @@ from lorestudio.studio.notes.changes.change_set import ChangeSet
 from lorestudio.studio.notes.changes.log import ChangeLog
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.proposals.model import NoteLocks, ProposalKind, ProposalPlan, default_locks, is_locked
-from lorestudio.studio.proposals.planning import Guard, default_records, plan_draft, plan_keys, plan_summaries
+from lorestudio.studio.proposals.planning import MOST_MESSAGES, default_records, plan_draft, plan_keys, plan_summaries
 from lorestudio.ui.features.notes.pane import EntryPane
 from lorestudio.ui.shell.actions import Action
 from lorestudio.ui.shell.feature import Context, Feature
@@ -29,12 +29,12 @@ from lorestudio.ui.widgets.dialogs import Dialog
 from lorestudio.ui.widgets.layouts import column, label, named, number_field, row, text_view
 
 if TYPE_CHECKING:
+    from lorestudio.studio.proposals.planning import Guard
     from lorestudio.ui.features.proposals.dialog import ProposalsDialog
     from lorestudio.ui.features.proposals.worker import ProposalWish
 
 USUAL: Final = 8
 """So many messages are chosen to begin with: the chosen one and those before it."""
-MOST: Final = 100
 _SHOWN: Final = 160
 
 
@@ -79,7 +79,7 @@ class PassageDialog(Dialog):
 
     def _show(self) -> None:
         numbers = self.numbers
-        messages = [(number, self._chat.messages[number]) for number in numbers[:MOST] if self._chat.messages]
+        messages = [(number, self._chat.messages[number]) for number in numbers[:MOST_MESSAGES] if self._chat.messages]
         visible = [(number, message) for number, message in messages if message.scannable and message.text.strip()]
         self.passage.setPlainText(
             "\n".join(
@@ -90,8 +90,8 @@ class PassageDialog(Dialog):
         problem = ""
         if not numbers:
             problem = tr("The first message comes after the last one.")
-        elif len(numbers) > MOST:
-            problem = tr("These are too many; choose at most {most}.", most=MOST)
+        elif len(numbers) > MOST_MESSAGES:
+            problem = tr("These are too many; choose at most {most}.", most=MOST_MESSAGES)
         elif not visible:
             problem = tr("These are all hidden or empty.")
         hidden = len(messages) - len(visible)

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QWidget
 from lorestudio.domain.chat import Chat, Message
 from lorestudio.domain.records import replace
 from lorestudio.studio.proposals.model import KeyCount, Proposal, ProposalKind, ProposalRemark
-from lorestudio.ui.features.proposals.actions import MOST, USUAL, PassageDialog
+from lorestudio.ui.features.proposals.actions import USUAL, PassageDialog
 from lorestudio.ui.features.proposals.detail import KeyCounts, ProposalDetail, look_of, proposal_table, what
 from lorestudio.ui.features.proposals.worker import Row, RowState
 from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, DISPLAY, TOOLTIP
@@ -250,7 +250,7 @@ def test_each_kind_has_its_parts(
 
 
 def test_messages_are_chosen_for_a_draft(qtbot) -> None:
-    texts = ["A bell.", " ", "It rings.", *["On and on."] * (MOST + 5)]
+    texts = ["A bell.", " ", "It rings.", *["On and on."] * 105]
     chat = Chat(tuple(Message("" if place == 2 else "Ada", said) for place, said in enumerate(texts)))
     dialog = PassageDialog(chat, 2)
     qtbot.addWidget(dialog)
@@ -259,12 +259,12 @@ def test_messages_are_chosen_for_a_draft(qtbot) -> None:
     assert (dialog.numbers, dialog.passage.isReadOnly()) == ((0, 1, 2), True)
     assert dialog.passage.toPlainText() == "#0  Ada: A bell.\n#2  Unknown: It rings."
     assert (dialog.amount.text(), dialog.go_on.isEnabled()) == ("2 messages, 1 hidden or empty left out", True)
-    dialog.last.setValue(MOST - 1)
+    dialog.last.setValue(99)
     assert (dialog.amount.text(), dialog.go_on.isEnabled()) == (
-        f"{MOST - 1} messages, 1 hidden or empty left out", True,
+        "99 messages, 1 hidden or empty left out", True,
     )  # fmt: skip
-    dialog.last.setValue(MOST)
-    assert (dialog.amount.text(), dialog.go_on.isEnabled()) == (f"These are too many; choose at most {MOST}.", False)
+    dialog.last.setValue(100)
+    assert (dialog.amount.text(), dialog.go_on.isEnabled()) == ("These are too many; choose at most 100.", False)
     dialog.last.setValue(0)
     assert dialog.amount.text() == "1 message"
     dialog.focus.setText(" the bell ")
