@@ -9,7 +9,7 @@ import pytest
 from PySide6.QtCore import QModelIndex, QPoint, QPointF, Qt
 from PySide6.QtGui import QFontMetrics, QTextCursor, QWheelEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QPushButton, QWidget
+from PySide6.QtWidgets import QApplication, QPushButton, QToolButton, QWidget
 
 from lorestudio.domain.records import replace
 from lorestudio.settings.declaration import Grouping
@@ -28,6 +28,7 @@ from lorestudio.ui.widgets.setting_fields import (
     TextField,
     make_field,
 )
+from tests.ui.conftest import drain
 from tests.ui.features.systems.test_choosing import shown
 
 
@@ -334,6 +335,11 @@ def test_what_is_said_against_all_settings_is_put_away_until_there_is_more(windo
     window.selection.choose_message(1, window.session.generations[0])
     settle(window, qtbot)
     assert (pane.warned.isVisible(), pane.warned.label.text()) == (True, "It is late.")
+    said.append(SettingWarning("", "One more.\nAnd another."))
+    pane.show_settings()
+    drain()
+    cross = next(each for each in pane.warned.findChildren(QToolButton) if each.toolTip() == "Dismiss")
+    assert cross.y() == pane.warned.label.y()  # beside the first line
 
 
 def test_why_nothing_can_be_tried_out_is_said_and_it_is_once_it_can(window, qtbot) -> None:
