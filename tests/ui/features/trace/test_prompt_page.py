@@ -204,6 +204,20 @@ def test_another_width_breaks_the_lines_anew(page: PromptPage) -> None:
     assert high[2] < high[0] < high[1]
 
 
+def test_the_middle_of_a_part_that_is_higher_than_the_page_is_scrolled_to(page: PromptPage) -> None:
+    page.model.set_rows([PromptRow("Skarn", text="word " * 900), PromptRow("Bell", text="Ring.")])
+    page._pages.setCurrentWidget(page.view)
+    page.model.toggle(0)
+    page.show()
+    drain()
+    assert page.view.visualRect(page.model.index(0, 0)).height() > page.view.height()
+    bar = page.view.verticalScrollBar()
+    bar.setSliderPosition(bar.maximum() // 2)
+    long = page.view.visualRect(page.model.index(0, 0))
+    assert long.top() < 0
+    assert long.bottom() > page.view.viewport().height()
+
+
 def test_only_the_lore_is_shown_and_that_there_is_none(page: PromptPage, qtbot: QtBot) -> None:
     whole, lore = page._shown.buttons()
     put(page, qtbot, make_trace())
