@@ -63,9 +63,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     here = f"{pathlib.Path(__file__).parent}{os.sep}"  # as text: comparing paths of all tests takes a second
     fails = pytest.mark.qt_log_level_fail("WARNING")
     no_window_manager = pytest.mark.qt_log_ignore("^This plugin does not support ")  # has the offscreen platform
+    ends = pytest.mark.timeout(method="thread")  # what a signal raises in Qt's loop does not end it
     for item in items:
         if str(item.path).startswith(here):
             item.add_marker(fails)
+            item.add_marker(ends)
             if has_own_window(item) and item.get_closest_marker("always") is None:
                 item.add_marker(pytest.mark.long)
             item.add_marker(no_window_manager)
