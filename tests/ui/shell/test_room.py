@@ -100,7 +100,8 @@ def stretched(root: QWidget) -> set[tuple[str, ...]]:
         and each.width() > each.sizeHint().width() + 1
         and not (each.text() in _FILLING or isinstance(each.parentWidget(), QDialogButtonBox))
     ]
-    high = [each for each in seen if isinstance(each, _ONE_LINE) and each.height() > each.sizeHint().height() + 1]
+    own = [each for each in seen if isinstance(each, _ONE_LINE) and not isinstance(each.parentWidget(), QTabBar)]
+    high = [each for each in own if each.height() > each.sizeHint().height() + 1]  # a tab bar's arrows are Qt's
     return {*wide, *map(_names, high)}
 
 
