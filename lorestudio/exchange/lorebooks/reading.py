@@ -51,6 +51,7 @@ from lorestudio.vault.entries import ParseRules, parse_note
 from lorestudio.vault.files import VaultError, index_order
 from lorestudio.vault.folder import KnownFile, KnownVault, parser_key
 from lorestudio.vault.index import VaultState, state_of
+from lorestudio.vault.sources import OnRead
 
 
 class BookRole(StrEnum):
@@ -319,6 +320,7 @@ LOREBOOK_V3: Final = "lorebook_v3"
 """What a book of a card says of itself where it stands in a file of its own."""
 _BOOK_FIELDS: Final = ("scan_depth", "token_budget", "recursive_scanning")
 _SHOWN: Final = 3
+_EVERY: Final = 100
 
 
 class _BookForm(Struct, frozen=True):
@@ -330,10 +332,12 @@ class _BookForm(Struct, frozen=True):
     native: Callable[[Raw, str], Raw]
 
 
-def read_lorebook(document: Json, name: str = "", role: BookRole = BookRole.GLOBAL, place: str = "") -> Lorebook:
+def read_lorebook(
+    document: Json, name: str = "", role: BookRole = BookRole.GLOBAL, place: str = "", on_read: OnRead | None = None
+) -> Lorebook:
     """The lorebook in a document: World Info, a bare list of entries, a card's book, or another program's.
 
-    Raises BookError.
+    `on_read` hears how many of how many entries are read; what it raises ends that. Raises BookError.
     """
     form = _form(document)
     found: dict[str, Raw] = {}
@@ -344,7 +348,12 @@ def read_lorebook(document: Json, name: str = "", role: BookRole = BookRole.GLOB
         # What is imported stands under its own number, so that of two entries of one number the later is there alone.
         found[key if native is raw else to_string(native.get("uid", key))] = native
     raws = [found[key] for key in key_order(found)]
-    entries = tuple(native_entry(raw, key) for key, raw in zip(key_order(found), raws, strict=True))
+    made: list[BookEntry] = []
+    for key, raw in zip(key_order(found), raws, strict=True):
+        if on_read is not None and len(made) % _EVERY == 0:
+            on_read(len(made), len(raws))
+        made.append(native_entry(raw, key))
+    entries = tuple(made)
     remarks = (*_about_book(form), *_about_entries(raws, entries))
     return Lorebook(name, entries, role, place, remarks, tuple(raws), _spoil(raws))
 
@@ -476,15 +485,15 @@ def _all_texts(value: Json) -> bool:
 ADVICE: Final = "Give a World Info file that SillyTavern exported, or a character card with a lorebook inside."
 
 
-def load_lorebook(path: Path, role: BookRole | None = None) -> Lorebook:
+def load_lorebook(path: Path, role: BookRole | None = None, on_read: OnRead | None = None) -> Lorebook:
     """The lorebook in a file, told by its content. Waits for the disk. Raises InputError.
 
-    Without a role a card's book is the character's and any other one is global.
+    Without a role a card's book is the character's and any other one is global. `on_read` as for `read_lorebook`.
     """
-    return lorebook_in(read_file(path), path, role)
+    return lorebook_in(read_file(path), path, role, on_read)
 
 
-def lorebook_in(data: bytes, path: Path, role: BookRole | None = None) -> Lorebook:
+def lorebook_in(data: bytes, path: Path, role: BookRole | None = None, on_read: OnRead | None = None) -> Lorebook:
     """The lorebook in the bytes of a file, as `load_lorebook`. Raises InputError."""
     # Knowing every other program's formats takes a fifth of a second, which whoever reads no file need not wait.
     from lorestudio.exchange.lorebooks.formats import what_document, what_file  # noqa: PLC0415
@@ -504,7 +513,7 @@ def lorebook_in(data: bytes, path: Path, role: BookRole | None = None) -> Lorebo
         return card_book(parse_card(data, path), path, role or BookRole.CHARACTER)
     del data, text  # they are as large as what is made of them now
     try:
-        return read_lorebook(document, path.stem, role or BookRole.GLOBAL, str(path))
+        return read_lorebook(document, path.stem, role or BookRole.GLOBAL, str(path), on_read)
     except BookError as error:
         raise InputError(path, str(error)) from None
 

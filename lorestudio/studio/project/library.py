@@ -326,12 +326,16 @@ def read_once(
     settings: DeepLoreSettings,
     counter: TokenCounter = CHARS_4,
     cache: VaultCache | None = None,
+    on_read: OnRead | None = None,
 ) -> LibraryNews:
-    """The index as the vaults are now, for callers that wait; what is cached is not parsed again."""
+    """The index as the vaults are now, for callers that wait; what is cached is not parsed again.
+
+    `on_read` hears how many of how many files are read; what it raises ends that.
+    """
 
     async def work() -> LibraryNews:
         async with Library(sources, settings, counter, cache=cache) as library:
-            news = await library.open()
+            news = await library.open(on_read)
             if not news.confirmed:
                 news = await library.refresh(RefreshReason.OPENED)
             await library.settled()

@@ -57,6 +57,7 @@ from lorestudio.vault.edited_vaults import EditedVaults, NoteText
 from lorestudio.vault.files import VaultError, refused
 from lorestudio.vault.index import VaultState, state_of
 from lorestudio.vault.lint.settings import sign_of_newer
+from lorestudio.vault.sources import OnRead
 
 _OF_BOOKS: Final = frozenset({
     ".json", ".lorebook", ".png", ".jsonl", ".charx", ".risum", ".story", ".scenario", ".csv", ".zip",
@@ -367,10 +368,10 @@ class Project:
         known = {entry.content: entry.tokens for entry in self.index.entries}
         return replace(self, books=books, index=_counted(scanned.index(books), self.counter, known), vault_state=None)
 
-    def with_books_reread(self) -> Project:
+    def with_books_reread(self, on_read: OnRead | None = None) -> Project:
         """The same project with its lorebooks as they are on the disk now, each in its role. Raises InputError."""
         known = {book.place: book for book in self.books}
-        read = map(_lorebook, self.book_paths)
+        read = (_lorebook(path, on_read) for path in self.book_paths)
         before = ((known.get(book.place, book), book) for book in read)
         return self.with_books(tuple(replace(book, role=old.role, owners=old.owners) for old, book in before))
 
@@ -443,12 +444,13 @@ class Project:
             context_size=self.context_size,
         )  # fmt: skip
 
-    def reloaded(self) -> Project:
-        """The project read from disk again."""
+    def reloaded(self, on_read: OnRead | None = None) -> Project:
+        """The project read from disk again; `on_read` as for `open_project`."""
         rules, places = self.settings.rules, [*self.places, *map(str, self.book_paths)]
         again = open_project(
-            places, self.chat_path, self.settings_path, seed=self.seed, rules=rules, tokenizer=self.counting.asked
-        )
+            places, self.chat_path, self.settings_path, seed=self.seed, rules=rules, tokenizer=self.counting.asked,
+            on_read=on_read,
+        )  # fmt: skip
         again = replace(again, books=self.books).with_books_reread() if self.books else again
         given = again.settings.model_copy(update={"rules": self.given_settings.rules})
         return replace(again, context_size=self.context_size, setup=self.setup, read_only=self.read_only, given=given)
@@ -512,11 +514,12 @@ def open_project(
     rules: str = "",
     tokenizer: str = "",
     roles: Mapping[str, str] = MappingProxyType({}),
+    on_read: OnRead | None = None,
 ) -> Project:
     """Read vaults, chat and settings. A vault is a folder, or the address of Obsidian's plugin (see `places`).
 
     A file among them is a lorebook, in the role that `roles` has for it (see `Lorebook.whose`), else as its content
-    tells.
+    tells. `on_read` hears how many of how many notes, or entries of a lorebook, are read; what it raises ends that.
     `rules` names DeepLore's rules; without it, the settings say whose hold, or show
     it, else those of 2.0.2 do. `tokenizer` says how tokens are counted (see `tokens`). Notes that cannot be read are
     part of the index as such. Raises InputError, SettingsError, VaultError or TokenizerError (all with a sentence for
@@ -527,7 +530,7 @@ def open_project(
     places = tuple(place for place in every if not is_lorebook(place))
     read = read_settings(settings, rules)
     counting = counting_for(tokenizer, (settings, chat))
-    news = read_once(vault_sources(places), read.settings, counting.budgets)
+    news = read_once(vault_sources(places), read.settings, counting.budgets, on_read=on_read)
     if news.failures:
         raise VaultError(news.failures[0])
     project = assembled(places, news, read, chat, settings, seed, counting)
@@ -537,7 +540,7 @@ def open_project(
         for place, role, *owners in known
         if role in {*BookRole}
     )
-    return replace(project, book_paths=files, books=books).with_books_reread() if files else project
+    return replace(project, book_paths=files, books=books).with_books_reread(on_read) if files else project
 
 
 def _counted(index: VaultIndex, counter: TokenCounter, known: Mapping[str, int] = MappingProxyType({})) -> VaultIndex:
@@ -549,10 +552,10 @@ def _counted(index: VaultIndex, counter: TokenCounter, known: Mapping[str, int] 
     return replace(index, entries=tuple(replace(each, tokens=tokens(each.content)) for each in index.entries))
 
 
-def _lorebook(path: Path) -> Lorebook:
+def _lorebook(path: Path, on_read: OnRead | None) -> Lorebook:
     """The lorebook in a file that was given as a vault. Raises InputError, which says what another file is."""
     try:
-        return load_lorebook(path)
+        return load_lorebook(path, on_read=on_read)
     except InputError:
         data = read_file(path) if path.is_file() else b""
         if path.suffix == ".jsonl" and data.strip() and may_be_chat(data):

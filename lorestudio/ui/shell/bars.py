@@ -80,6 +80,10 @@ class StatusLine(QStatusBar):
         self._are_broken = 0
         self.addPermanentWidget(self.basis)
         self.addPermanentWidget(self._run)
+        self.stop = named(QToolButton(self, autoRaise=True), tr("Stop reading (Ctrl+.)"))
+        self.stop.setText(tr("Stop"))
+        self.stop.hide()
+        self.addPermanentWidget(self.stop)
         for signal in (session.project_changed, session.state_changed, session.choice_changed):
             signal.connect(self._show)
         session.traces_changed.connect(lambda _generations: self._show())
@@ -114,6 +118,7 @@ class StatusLine(QStatusBar):
     def _show(self) -> None:
         project, system = self._session.project, self._session.choice.system
         self._run.setText(self._running())
+        self.stop.setVisible(self._session.reading.stoppable)
         if project is not None and (project is not self._told_of[0] or system != self._told_of[1]):
             self._told_of = project, system
             rests = basis_of(project, system)

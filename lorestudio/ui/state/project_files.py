@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import aclosing
 from functools import partial
@@ -20,7 +21,7 @@ from PySide6.QtCore import QObject, Signal
 
 from lorestudio.domain.chat import Chat
 from lorestudio.domain.entry import VaultIndex
-from lorestudio.domain.lifecycle import Cancelled
+from lorestudio.domain.lifecycle import Cancelled, heed
 from lorestudio.domain.records import replace
 from lorestudio.domain.resources import resource
 from lorestudio.domain.tokens import TokenCounter
@@ -44,7 +45,7 @@ from lorestudio.studio.project.project import (
 from lorestudio.studio.project.tokens import counting_for
 from lorestudio.studio.replay.run_store import RunStore, chat_id
 from lorestudio.ui.shell.jobs import Job, Jobs, Newest, window_loop
-from lorestudio.ui.shell.words import Notice, sentence_of, tr
+from lorestudio.ui.shell.words import Notice, number, sentence_of, tr
 from lorestudio.ui.state.project_parts import ProjectParts
 from lorestudio.ui.state.selection import note_places
 from lorestudio.ui.state.session_state import SessionState
@@ -54,11 +55,14 @@ from lorestudio.vault.cache import VaultCache
 from lorestudio.vault.edited_vaults import EditedVaults, NoteText
 from lorestudio.vault.files import VaultError
 from lorestudio.vault.index import RefreshReason, VaultState, changes_between
+from lorestudio.vault.sources import OnRead
 from lorestudio.vault.watching import WatchTimes, watch_folder
 from lorestudio.vault.writer import read_note
 
 TIMES: Final = WatchTimes(debounce_ms=100, poll_s=1.0)
 """A new turn is shown within a second of being written."""
+
+REPORT_SECONDS: Final = 0.2
 
 VAULT_CHANGED: Final = "vault changed"
 """The key of what is said while the vault on disk is another one than was read."""
@@ -181,12 +185,14 @@ class VaultFollower(QObject):
         self._early: list[tuple[Job, LibraryNews]] = []
         self._away = False
 
-    async def open(self, places: Sequence[str], chat: Path | None, settings: Path | None, tokenizer: str) -> Opened:
+    async def open(
+        self, places: Sequence[str], chat: Path | None, settings: Path | None, tokenizer: str, on_read: OnRead
+    ) -> Opened:
         """Open vaults, from the cache where they are in it. Raises VaultError, InputError and TokenizerError."""
         read = await asyncio.to_thread(read_settings, settings)
         counting = await asyncio.to_thread(counting_for, tokenizer, (settings, chat))
         first: asyncio.Future[LibraryNews] = window_loop().create_future()
-        job = self._begin(places, read.settings, counting.budgets, first)
+        job = self._begin(places, read.settings, counting.budgets, first, on_read)
         try:
             news = await first
             project = await asyncio.to_thread(assembled, places, news, read, chat, settings, 0, counting)
@@ -219,6 +225,7 @@ class VaultFollower(QObject):
         settings: DeepLoreSettings,
         counter: TokenCounter,
         first: asyncio.Future[LibraryNews] | None = None,
+        on_read: OnRead | None = None,
     ) -> Job:
         """Open a library and keep it open until the job is stopped; whoever waits for its first news gets them."""
 
@@ -227,7 +234,7 @@ class VaultFollower(QObject):
             listener = LibraryListener(news=job, problem=job)
             with VaultCache(self._cache_file) as cache:
                 async with Library(sources, settings, counter, cache=cache, listener=listener) as library:
-                    news = await library.open()
+                    news = await library.open(on_read)
                     if first is not None and news.failures and not news.index.entries:
                         raise VaultError(news.failures[0])
                     if first is not None and not first.done():
@@ -286,6 +293,7 @@ class Reading(QObject):
         self._session, self._runs, self._parts = session, runs, parts
         self._follower = VaultFollower(session.jobs, session.connections, cache_file, self) if cache_file else None
         self._books: dict[Path, Job] = {}
+        self._job: Job | None = None
         self.unsaved: Callable[[], Collection[Path]] = lambda: ()
         self._told = ""
         if self._follower is not None:
@@ -315,14 +323,15 @@ class Reading(QObject):
         places = place_names(vaults)
         tokenizer = self._session.choices.tokenizer(places)
 
-        async def work(_job: Job) -> Project | Opened:
+        async def work(job: Job) -> Project | Opened:
+            on_read = _telling(job)
             if key:
                 await asyncio.to_thread(keep_key, places[0], key, self._session.connections.keys)
             books = await asyncio.to_thread(lambda: any(map(is_lorebook, places)))
             if self._follower is None or books:  # lorebooks are in no cache
-                opened = await asyncio.to_thread(open_project, vaults, chat, settings, 0, "", tokenizer, roles)
+                opened = await asyncio.to_thread(open_project, vaults, chat, settings, 0, "", tokenizer, roles, on_read)
                 return replace(opened, read_only=read_only)
-            return await self._follower.open(places, chat, settings, tokenizer)
+            return await self._follower.open(places, chat, settings, tokenizer, on_read)
 
         names = ", ".join(Path(place).name for place in places)
         self._read(names or (chat.name if chat is not None else tr("an empty project")), work, then)
@@ -395,7 +404,7 @@ class Reading(QObject):
             else:
                 session.report(error)
 
-        self._start(project.name, lambda _job: project.reloaded(), take, failed)
+        self._start(project.name, lambda job: project.reloaded(_telling(job)), take, failed)
 
     def notes_written(self, paths: Collection[Path]) -> None:
         """Take in notes that were written, made, moved or removed from here, and run the chat again with them."""
@@ -513,8 +522,39 @@ class Reading(QObject):
         session = self._session
         if session.busy:
             return
-        session.set_activity(tr("Reading {name}…", name=name))
-        session.jobs.start(session.activity, work, done=take, failed=failed or session.fail)
+        text = tr("Reading {name}…", name=name)
+
+        def reported(far: tuple[int, int]) -> None:
+            if self.stoppable:  # what is compared with the disk afterwards is told nobody
+                session.set_activity(tr("{reading} {done} of {total}", reading=text, done=number(far[0]),
+                                        total=number(far[1])))  # fmt: skip
+
+        def ended_badly(error: Exception) -> None:
+            if isinstance(error, Cancelled):
+                session.set_activity("")
+                session.notice.emit(Notice(tr("{name} was not read: you stopped it.", name=name), key="opened"))
+            else:
+                (failed or session.fail)(error)
+
+        self._job = session.jobs.start(
+            text, work, done=take, failed=ended_badly, reported=reported, ended=self._ended, owner=self
+        )
+        session.set_activity(text)
+
+    @property
+    def stoppable(self) -> bool:
+        """Whether something is read that can be stopped."""
+        return self._job is not None and not self._job.cancelled
+
+    def cancel(self) -> None:
+        """Stop reading; what was shown before stays."""
+        if self._job is not None:
+            self._job.cancel()
+            self._session.set_activity(tr("Stopping…"))
+
+    def _ended(self) -> None:
+        self._job = None
+        self._session.state_changed.emit()
 
     def _opened(self, opened: Project | Opened) -> None:
         session, follower = self._session, self._follower
@@ -570,6 +610,20 @@ class Reading(QObject):
         self._runs.stale = self._told = why
         session.state_changed.emit()
         session.notice.emit(Notice(told, "warning", actions=("vault.reload",), key=VAULT_CHANGED))
+
+
+def _telling(job: Job) -> OnRead:
+    """What reading tells how far it is, not too often; it ends where the job was stopped."""
+    last = time.monotonic()
+
+    def on_read(done: int, total: int) -> None:
+        nonlocal last
+        heed(job.token)
+        if (now := time.monotonic()) - last >= REPORT_SECONDS:
+            last = now
+            job((done, total))
+
+    return on_read
 
 
 def _lost(project: Project, after: VaultIndex, unsaved: Collection[Path]) -> list[str]:

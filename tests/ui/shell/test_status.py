@@ -33,6 +33,7 @@ class Said(QObject):
         self.busy, self.activity, self.generations = False, "Reading the vault…", ()
         self.runs = SimpleNamespace(traces={}, current={}, stale="")
         self.replays: Any = SimpleNamespace(tally=None)
+        self.reading = SimpleNamespace(stoppable=False)
         self.choice = SimpleNamespace(title="Keywords only", is_main=True, system="deeplore")
 
 

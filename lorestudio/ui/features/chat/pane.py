@@ -489,7 +489,8 @@ class ChatPane(Pane):
 
     def _show_state(self) -> None:
         if self._session.busy:
-            self.strip.start(self._session.activity, stoppable=self._session.runs.replaying)
+            stoppable = self._session.runs.replaying or self._session.reading.stoppable
+            self.strip.start(self._session.activity, stoppable=stoppable)
         else:
             self.strip.finish()
 

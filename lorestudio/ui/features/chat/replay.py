@@ -108,7 +108,7 @@ class ReplayFeature(Feature):
             Action(
                 "replay.follow", "Go to the reply that is running", "Run", 25, self._follow, when=self._is_replaying
             ),
-            Action("replay.cancel", "Stop", "Run", 30, self._cancel, ("Ctrl+.",), when=self._is_replaying, icon="stop"),
+            Action("replay.cancel", "Stop", "Run", 30, self._cancel, ("Ctrl+.",), when=self._can_stop, icon="stop"),
             *(
                 Action(f"message.{way}", f"{way.capitalize()} message", "Run/Walk through the chat", order, do,
                     (key,), chat, has_chat, way)
@@ -157,6 +157,9 @@ class ReplayFeature(Feature):
     def _is_replaying(self) -> bool:
         return self.context.session.runs.replaying
 
+    def _can_stop(self) -> bool:
+        return self._is_replaying() or self.context.session.reading.stoppable
+
     def replay_onward(self) -> None:
         """Replay from the chosen message to the end."""
         if self.context.selection.message is not None:
@@ -183,6 +186,7 @@ class ReplayFeature(Feature):
     def _cancel(self) -> None:
         self._chat.strip.stopping()
         self.context.session.replays.cancel()
+        self.context.session.reading.cancel()
 
     def _ask_cost(self, finished: Finished) -> None:
         name, more = finished.whom, ""

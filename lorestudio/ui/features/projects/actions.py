@@ -153,6 +153,7 @@ class ProjectsFeature(Feature):
         if follower is not None:
             follower.went_on.connect(self._say_more)
         self.context.status.basis.clicked.connect(lambda: self.context.run("project.tokenizer"))
+        self.context.status.stop.clicked.connect(lambda: self.context.run("replay.cancel"))
 
     def _forget_changes(self, before: Project | None, now: Project | None, _why: str) -> None:
         if before is None or now is None or before.vault_state is not now.vault_state:  # the vault was read anew

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from typing import TYPE_CHECKING
 
 import pytest
@@ -18,6 +19,7 @@ from lorestudio.ui.features.projects.actions import PasteDialog, stopped_entry
 from lorestudio.ui.features.projects.coach import MARGIN, WIDTH
 from lorestudio.ui.features.projects.start import RecentProjects
 from lorestudio.ui.shell.words import Notice
+from lorestudio.ui.state import project_files
 from lorestudio.ui.state.project_files import VAULT_CHANGED
 from lorestudio.ui.widgets.picker import Picker
 from tests.ui.conftest import drain, settle
@@ -30,7 +32,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from pytestqt.qtbot import QtBot
+
+    from lorestudio.ui.shell.jobs import Job
     from lorestudio.ui.shell.main_window import MainWindow
+    from lorestudio.vault.sources import OnRead
 
 LEAVE = (
     "vault.open", "vault.open_obsidian", "chat.open", "chat.paste", "projects.recent", "project.close", "demo.open",
@@ -102,6 +108,44 @@ def test_why_a_vault_cannot_be_read_again_is_said_once_and_until_it_can(
     away.rename(folder)
     window.run("vault.reload")
     settle(window)
+    assert window.context.bars.texts == []
+
+
+@pytest.mark.parametrize("of_book", [True, False])
+def test_reading_says_how_far_it_is_and_can_be_stopped(
+    make_window: Callable[..., MainWindow], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, qtbot: QtBot, of_book: bool
+) -> None:
+    place, telling, go_on = tmp_path / "book.json", project_files._telling, threading.Event()
+    place.write_text(json.dumps({"entries": {str(at): {"uid": at, "key": ["bell"]} for at in range(3)}}), "utf-8")
+    if not of_book:
+        place = write_vault(tmp_path / "vault", {f"{at}.md": "---\ntags: [lorebook]\n---\n" for at in range(3)})
+
+    def told(job: Job) -> OnRead:
+        report = telling(job)
+
+        def on_read(done: int, total: int) -> None:
+            report(done, total)
+            go_on.wait(5)
+            report(done, total)
+
+        return on_read
+
+    monkeypatch.setattr(project_files, "_telling", told)
+    monkeypatch.setattr(project_files, "REPORT_SECONDS", 0)
+    window = make_window(cache_file=tmp_path / "vaults.sqlite")
+    session, status, stop = window.session, window.context.status, window.commands.actions["replay.cancel"]
+    session.reading.open([place])
+    far = f"Reading {place.name}… {0 if of_book else 1} of 3"
+    qtbot.waitUntil(lambda: status._run.text() == far and stop.isEnabled())
+    assert status.stop.isVisible()
+    status.stop.click()
+    go_on.set()
+    settle(window)
+    assert (session.project, session.busy, status.stop.isVisible(), stop.isEnabled()) == (None, False, False, False)
+    assert window.context.bars.texts == [f"{place.name} was not read: you stopped it."]
+    session.reading.open([place])
+    settle(window)
+    assert len(session.project.index.entries) == 3
     assert window.context.bars.texts == []
 
 
