@@ -12,6 +12,7 @@ from typing import Final, TypeAlias
 
 from msgspec import Struct
 
+from lorestudio.domain.entry import NoteProblem
 from lorestudio.domain.javascript import Json, to_string, trim
 from lorestudio.domain.records import replace
 from lorestudio.exchange.problems import InputError
@@ -20,6 +21,7 @@ from lorestudio.studio.notes.changes.change_set import ChangeSet, NoteFileChange
 from lorestudio.studio.notes.vault_notes import Planned, VaultNotes, home_of
 from lorestudio.trace.model import rank
 from lorestudio.trace.wording import plural
+from lorestudio.vault.entries import ParseRules, parse_note
 from lorestudio.vault.files import VaultError
 from lorestudio.vault.note.document import NoteDocument
 from lorestudio.vault.note.properties import PropertyKind
@@ -49,6 +51,8 @@ class RemoveProperty(Struct, frozen=True):
     """The property goes."""
 
 
+_ORDINARY: Final = {NoteProblem.NO_LOREBOOK_TAG, NoteProblem.NO_FRONT_MATTER}
+
 PropertyChange: TypeAlias = SetValue | ChangeItems | EmptyProperty | RemoveProperty
 
 
@@ -67,6 +71,16 @@ def plan_numbers(vaults: Sequence[VaultNotes], name: str, numbers: Mapping[Path,
     """Give each of these notes its number, as priority or order. Raises InputError where no note is named."""
     planned = _planned(vaults, name, {path: SetValue(number) for path, number in numbers.items()})
     return titled(planned, f"Number {name} in {_amount(planned)}")
+
+
+def leaving(planned: Planned, rules: ParseRules) -> int:
+    """How many entries become ordinary notes, as the tag of the lorebook goes."""
+
+    def has_tag(text: str) -> bool:
+        return getattr(parse_note(text, "", "", rules), "problem", None) not in _ORDINARY
+
+    changes = () if planned.entries else planned.changes.changes
+    return sum(not has_tag(one.after or "") and has_tag(one.before or "") for one in changes)
 
 
 def _amount(planned: Planned) -> str:

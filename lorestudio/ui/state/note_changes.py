@@ -22,6 +22,7 @@ from lorestudio.ui.shell.jobs import Newest, is_heard, listener_of
 from lorestudio.ui.shell.words import Notice, count, sentence_of, tr
 from lorestudio.ui.state.drafts import Drafts
 from lorestudio.ui.state.session import Session
+from lorestudio.vault.entries import ParseRules
 from lorestudio.vault.files import default_folder
 from lorestudio.vault.writer import sweep
 
@@ -114,6 +115,12 @@ class NoteWork(QObject):
     def writes(self) -> bool:
         """Whether either can be changed."""
         return self.ready or self.has_books
+
+    @property
+    def rules(self) -> ParseRules:
+        """How notes are read."""
+        project = self._session.project
+        return ParseRules.from_settings(project.settings) if project is not None else ParseRules()
 
     def log_of(self, folders: Sequence[Path]) -> ChangeLog:
         """The log of changes of these vaults: the one of the window, else a new one where it keeps none yet."""

@@ -90,20 +90,28 @@ class TextRows(RowMenu, QTreeWidget):
 
 
 class MenuAtRow(QObject):
-    """Opens the menu of a view's actions at the row that has the keyboard; by itself Qt opens it amid the view."""
+    """Opens the menu of a view's actions at the row that has the keyboard; by itself Qt opens it amid the view.
 
-    def __init__(self, view: QAbstractItemView) -> None:
+    Where the right button meets no row, only the actions `elsewhere` are offered: the others are about what is chosen.
+    """
+
+    def __init__(self, view: QAbstractItemView, elsewhere: Sequence[QAction] = ()) -> None:
         super().__init__(view)
-        self._view = view
-        view.installEventFilter(self)
+        self._view, self._elsewhere = view, elsewhere
+        for watched in (view, view.viewport()):
+            watched.installEventFilter(self)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Qt: answer the key for the menu."""
-        if not isinstance(event, QContextMenuEvent) or event.reason() is not QContextMenuEvent.Reason.Keyboard:
+        """Qt: answer the key for the menu, and the right button where no row is."""
+        if not isinstance(event, QContextMenuEvent):
             return super().eventFilter(watched, event)
-        menu = passing_menu(self._view)
-        menu.addActions(self._view.actions())
-        menu.popup(_below_row(self._view))
+        by_key = event.reason() is QContextMenuEvent.Reason.Keyboard
+        if not by_key and (watched is self._view or self._view.indexAt(event.pos()).isValid()):
+            return super().eventFilter(watched, event)
+        if by_key or self._elsewhere:
+            menu = passing_menu(self._view)
+            menu.addActions(self._view.actions() if by_key else self._elsewhere)
+            menu.popup(_below_row(self._view) if by_key else event.globalPos())
         return True
 
 

@@ -156,11 +156,12 @@ class ControlsFeature(Feature):
         self.presets.fill(self.bar.presets.menu())
         self.presets.load()
         pin, block = context.action("controls.pin"), context.action("controls.block")
-        for view in (self._vault.pane.tree, self._vault.pane.table, self._trace.answers):
+        new = [context.action("note.new")]
+        for view, elsewhere in ((self._vault.pane.tree, new), (self._vault.pane.table, new), (self._trace.answers, [])):
             separator = QAction(view)
             separator.setSeparator(True)
             view.setContextMenuPolicy(Qt.ContextMenuPolicy.ActionsContextMenu)
-            MenuAtRow(view)
+            MenuAtRow(view, elsewhere)
             view.addActions([pin, block, separator])  # what else there is to do with a note comes below
         for dock in context.layout.docks.values():  # for the menus of their rows
             dock.addActions([pin, block])

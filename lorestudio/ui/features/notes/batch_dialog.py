@@ -23,6 +23,7 @@ from lorestudio.studio.notes.batch_edit import (
     PropertySummary,
     RemoveProperty,
     SetValue,
+    leaving,
     plan_property,
     shown_value,
     summarise,
@@ -93,7 +94,7 @@ class BatchDialog(PlanDialog):
         self._said = ("entry", "entries") if of_books else ("note", "notes")
         title = tr("Change a property of {notes}", notes=count(len(paths), *self._said))
         super().__init__(theme, work, title, tr("Change"), parent, (760, 640))
-        self._paths = tuple(paths)
+        self._paths, self._rules = tuple(paths), work.rules
         known = schema.BOOK_FIELDS if of_books else schema.KNOWN
         self.known = {spec.title if of_books else spec.name: spec for spec in known}
         """What the form knows, offered also where no note has it yet (rules: deeplore 1.5; sillytavern 5.3)."""
@@ -169,6 +170,11 @@ class BatchDialog(PlanDialog):
             parts.append(tr("{notes} so already", notes=count(stay, "is", "are")))
         if cannot:
             parts.append(tr("{notes} be changed, see below", notes=count(cannot, "cannot", "cannot")))
+        if gone := leaving(planned, self._rules):
+            notes = count(gone, "note is", "notes are")
+            parts.append(
+                tr("{notes} no lore any more: the tag “{tag}” goes", notes=notes, tag=self._rules.lorebook_tag)
+            )
         return " · ".join(parts)
 
     @property

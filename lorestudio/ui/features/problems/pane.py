@@ -25,8 +25,9 @@ from lorestudio.studio.replay.runs import TraceBook
 from lorestudio.ui.shell.jobs import Job, Newest
 from lorestudio.ui.shell.qt import ITEM, later, plain
 from lorestudio.ui.shell.theme import Theme, fixed_font
-from lorestudio.ui.shell.words import count, number, sentence_case, sentence_of, tr
+from lorestudio.ui.shell.words import Notice, count, number, sentence_case, sentence_of, tr
 from lorestudio.ui.state.drafts import Drafts
+from lorestudio.ui.state.project_files import VAULT_CHANGED
 from lorestudio.ui.state.selection import Selection
 from lorestudio.ui.state.session import Session
 from lorestudio.ui.widgets import html
@@ -478,6 +479,9 @@ class ProblemsPane(Pane):
         repair = preview(finding, text) if text is not None else None
         if repair is not None:
             self._offer((repair,))
+            return
+        text = tr("{file} has changed since it was checked, so nothing is fixed. Read it again.", file=finding.filename)
+        self._session.notice.emit(Notice(text, "warning", actions=("vault.reload",), key=VAULT_CHANGED))
 
     def fix_all(self) -> None:
         """Work out all safe fixes of what is shown, and show what they change."""

@@ -103,6 +103,18 @@ def test_what_was_typed_is_written(dialog) -> None:
         assert dialog.summary(planned[0]) == "1 note changes"
 
 
+def test_that_notes_leave_the_lore_is_seen_before(dialog) -> None:
+    for operation, value, leaves in (
+        (Operation.EMPTY, "", True), (Operation.CLEAR, "", True), (Operation.REMOVE, "lorebook", True),
+        (Operation.ADD, "old", False),
+    ):  # fmt: skip
+        write(dialog, "tags", operation, value)
+        dialog.preview()
+        settle(dialog.parent())
+        told = " · 1 note is no lore any more: the tag “lorebook” goes" if leaves else ""
+        assert dialog.view.summary.text() == f"1 note changes{told}", operation
+
+
 def test_a_known_property_brings_its_kind_and_a_chosen_one_its_value(dialog) -> None:
     seen = []
     for name in ("priority", "enabled", "keys", "summary", "priority"):

@@ -243,6 +243,23 @@ def test_one_fix_is_shown_before_it_is_wanted(filled: Stage) -> None:
     assert repair.after == note("keys: [anchor]\nrequires: [Buoy]")
 
 
+def test_that_a_note_has_changed_since_it_was_checked_is_said(
+    qtbot: QtBot, filled: Stage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, told = tmp_path / "messy" / "Anchor.md", []
+    # As if it was written long ago: its text is read again for the fix.
+    monkeypatch.setattr("lorestudio.studio.project.problems.settled_stamp", lambda path: path.stat().st_size)
+    filled.pane.look()
+    filled.settle(qtbot)
+    filled.choose("G01")
+    path.write_text(note("keys: [anchor]"), "utf-8")
+    filled.session.notice.connect(lambda notice: told.append((notice.text, notice.actions)))
+    filled.pane.details.fix.click()
+    text = "Anchor.md has changed since it was checked, so nothing is fixed. Read it again."
+    assert told == [(text, ("vault.reload",))]
+    assert filled.pane.findChildren(FixDialog) == []
+
+
 def test_a_fix_that_is_not_wanted_is_not_made(filled: Stage) -> None:
     filled.choose("G01")
     filled.pane.details.fix.click()

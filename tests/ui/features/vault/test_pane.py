@@ -170,6 +170,34 @@ def test_tree_or_table_is_remembered_and_the_table_knows_when_files_were_changed
 @pytest.mark.always
 @pytest.mark.own_window
 @pytest.mark.parametrize("as_table", [False, True])
+def test_beside_the_rows_the_menu_has_only_what_needs_no_note(
+    window: MainWindow, pane: VaultPane, as_table: bool
+) -> None:
+    pane.show_table(as_table)
+    window.selection.choose_entry(BELL)
+    ground = pane.view.viewport()
+    amid, beside = pane.view.visualRect(pane.view.currentIndex()).center(), ground.rect().bottomLeft()
+    assert not pane.view.indexAt(beside).isValid()
+    seen: list[list[str]] = []
+
+    def look() -> None:
+        menu = QApplication.activePopupWidget()
+        assert isinstance(menu, QMenu)
+        seen.append([each.text() for each in menu.actions()])
+        menu.close()
+
+    for place in (amid, beside):
+        QTimer.singleShot(0, look)
+        reason = QContextMenuEvent.Reason.Mouse
+        QApplication.sendEvent(ground, QContextMenuEvent(reason, place, ground.mapToGlobal(place)))
+        drain()
+    assert "Move to trash" in seen[0]
+    assert seen[1] == ["New note…"]
+
+
+@pytest.mark.always
+@pytest.mark.own_window
+@pytest.mark.parametrize("as_table", [False, True])
 def test_the_key_for_the_menu_opens_it_at_the_row(pane: VaultPane, as_table: bool) -> None:
     pane.show_table(as_table)
     view = pane.table if as_table else pane.tree
