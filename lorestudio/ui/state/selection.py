@@ -124,6 +124,8 @@ def same_numbers(before: VaultIndex, after: VaultIndex) -> bool:
 
 def moved_files(project: Project, before: VaultIndex) -> dict[Path, Path]:
     """The files of entries that have another name in the project than they had in its index before."""
+    if same_numbers(before, project.index):  # as nearly always; what became of thousands is looked at for longer
+        return {}
     moves = changes_between(before, project.index).moves.items()
     paths = ((project.note_path(vault, old), project.note_path(vault, new)) for (vault, old), new in moves)
     return {old: new for old, new in paths if old is not None and new is not None}

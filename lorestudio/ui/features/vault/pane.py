@@ -93,7 +93,7 @@ class VaultPane(Pane):
         self.model = VaultTree(self)
         held = partial(expected.at, None)
         self.model.set_marks(self._mark, self._is_dirty, held)
-        self.table_model = VaultTable(self, self._firing.of, self._mark, self._is_dirty, held)
+        self.table_model = VaultTable(self, self._firing.of, self._mark, self._is_dirty, held, self._search_text)
         expected.changed.connect(self._repaint_marks)
         self.search_field = self.filter = _Filter(self, tr("Filter the vault"))
         self.matches = label(self, kind="small")
@@ -434,6 +434,9 @@ class VaultPane(Pane):
             self._list(self._rows_of[0] if self._rows_of is not None else VaultIndex(), done)
         else:
             done()
+
+    def _search_text(self, note: Note) -> str:
+        return self.model.rows.text(note)
 
     def _show_entry(self) -> None:
         note = self._selection.note_of(self._session)

@@ -83,6 +83,7 @@ class VaultTable(RecordTable):
         fate: Callable[[int], Mark | None] = lambda _entry: None,
         is_dirty: Callable[[Note], bool] = lambda _note: False,
         held: Callable[[int], ExpectedMark | None] = lambda _entry: None,
+        text: Callable[[Note], str] = search_text,
     ) -> None:
         self._fired, self._fate, self._is_dirty, self._held = fired, fate, is_dirty, held
         self._recorded: Mapping[int, Usage] = {}
@@ -91,7 +92,7 @@ class VaultTable(RecordTable):
         self.exact = True
         super().__init__(
             self._columns(), key=note_key, entry=lambda note: note.id if isinstance(note, Entry) else None,
-            spoken=titled("none"), tip=_tip, text=search_text, parent=parent,
+            spoken=titled("none"), tip=_tip, text=text, parent=parent,
         )  # fmt: skip
         self.movable = self.in_order
         self.sort(0)

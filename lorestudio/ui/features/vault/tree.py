@@ -92,6 +92,8 @@ class Rows:
         self.by_id: dict[int, Node] = {}
         folders: dict[tuple[str, str], Node] = {}
         several = len(index.vaults) > 1
+        if len(index.entries) > AT_ONCE:  # in a job, and a filter wants all of them
+            self.texts.update({entry.id: search_text(entry) for entry in index.entries if entry.id not in self.texts})
         shown = [entry for entry in index.entries if self._found(entry)] if words else index.entries
         self.matches = len(shown)
         for entry in shown:
@@ -103,11 +105,19 @@ class Rows:
             self._add_group(title, [note for note in index.left_out if note.problem.broken is broken])
         _arrange(self.root)
 
-    def _found(self, entry: Entry) -> bool:
-        """Whether the filter lets an entry through."""
-        text = self.texts.get(entry.id)
+    def text(self, note: Note) -> str:
+        """What a filter looks in."""
+        entries = self.index.entries
+        if isinstance(note, LeftOutNote) or not (note.id < len(entries) and entries[note.id] is note):
+            return search_text(note)  # of another reading, perhaps
+        text = self.texts.get(note.id)
         if text is None:
-            text = self.texts[entry.id] = search_text(entry)
+            text = self.texts[note.id] = search_text(note)
+        return text
+
+    def _found(self, note: Note) -> bool:
+        """Whether the filter lets a note through."""
+        text = self.text(note)
         return all(word in text for word in self.words)
 
     def _folder(self, folders: dict[tuple[str, str], Node], vault: str, path: str) -> Node:
@@ -122,7 +132,7 @@ class Rows:
         return known
 
     def _add_group(self, title: str, notes: list[LeftOutNote]) -> None:
-        shown = [note for note in notes if all(word in search_text(note) for word in self.words)]
+        shown = [note for note in notes if self._found(note)]
         if shown:
             self.matches += len(shown)
             group = Node(Branch.GROUP, title)

@@ -305,6 +305,15 @@ def test_the_rows_of_many_notes_are_made_in_a_job(
     assert [note.title for note in pane.chosen] == ["Bell", "Skarn"]
     assert made_in == [False, False]
     pane.tree.clearSelection()
+    pane.model.rows.texts[BELL] = "gong"  # the table looks in what the job has read
+    pane.show_table(True)
+    pane.table_model.set_index(window.session.project.index)
+    type_filter(pane, "gong", qtbot)
+    assert list(pane.table_model.rows) == [ENTRIES[BELL]]
+    pane.filter.clear()
+    pane.apply_filter()
+    pane.show_table(False)
+    settle(window)
 
 
 @pytest.mark.parametrize("as_table", [False, True])
