@@ -88,11 +88,7 @@ def misplaced(root: QWidget) -> set[tuple[str, ...]]:
 
 def stretched(root: QWidget) -> set[tuple[str, ...]]:
     """Buttons and fields of one line with room that nobody needs."""
-    seen = [
-        each
-        for each in root.findChildren(QWidget)
-        if not (each.visibleRegion().isEmpty() or isinstance(each.parentWidget(), QTabBar))  # which scroll its tabs
-    ]
+    seen = [each for each in root.findChildren(QWidget) if not each.visibleRegion().isEmpty()]
     wide = [
         (each.text(),)
         for each in seen
