@@ -628,7 +628,7 @@ def _telling(job: Job) -> OnRead:
 
 def _lost(project: Project, after: VaultIndex, unsaved: Collection[Path]) -> list[str]:
     """The files with an unsaved text whose notes are in this index no more."""
-    gone = note_places(project.index) - note_places(after)
+    gone = note_places(project.index) - note_places(after) if unsaved else frozenset()
     return sorted(path.name for path in unsaved if project.note_place(path) in gone)
 
 

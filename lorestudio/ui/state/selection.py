@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from operator import attrgetter
 from pathlib import Path
 from typing import Final, TypeAlias
 
@@ -99,8 +100,7 @@ class Selection(QObject):
         self.choose_entry(None)
 
 
-def _place_of(note: Entry | LeftOutNote) -> tuple[str, str]:
-    return note.vault, note.filename
+_place_of: Final[Callable[[Entry | LeftOutNote], tuple[str, str]]] = attrgetter("vault", "filename")
 
 
 def _notes(index: VaultIndex) -> tuple[Entry | LeftOutNote, ...]:
@@ -119,7 +119,7 @@ def _same(one: Entry | LeftOutNote, other: Entry | LeftOutNote) -> bool:
 def same_numbers(before: VaultIndex, after: VaultIndex) -> bool:
     """Whether every entry has the number that it had, so that older traces and choices mean the same ones."""
     one, other = before.entries, after.entries
-    return one is other or [_place_of(each) for each in one] == [_place_of(each) for each in other]
+    return one is other or list(map(_place_of, one)) == list(map(_place_of, other))
 
 
 def moved_files(project: Project, before: VaultIndex) -> dict[Path, Path]:
