@@ -29,7 +29,7 @@ from lorestudio.studio.notes.batch_edit import (
     summarise,
 )
 from lorestudio.studio.notes.book_entries import is_book_entry
-from lorestudio.studio.notes.vault_notes import Planned
+from lorestudio.studio.notes.vault_notes import Planned, VaultNotes
 from lorestudio.ui.features.notes.editor import schema
 from lorestudio.ui.features.notes.editor.schema import FieldKind, FieldSpec
 from lorestudio.ui.features.notes.plan_dialog import PlanDialog
@@ -94,7 +94,7 @@ class BatchDialog(PlanDialog):
         self._said = ("entry", "entries") if of_books else ("note", "notes")
         title = tr("Change a property of {notes}", notes=count(len(paths), *self._said))
         super().__init__(theme, work, title, tr("Change"), parent, (760, 640))
-        self._paths, self._rules = tuple(paths), work.rules
+        self._paths, self._rules, self._leaving = tuple(paths), work.rules, 0
         known = schema.BOOK_FIELDS if of_books else schema.KNOWN
         self.known = {spec.title if of_books else spec.name: spec for spec in known}
         """What the form knows, offered also where no note has it yet (rules: deeplore 1.5; sillytavern 5.3)."""
@@ -141,7 +141,13 @@ class BatchDialog(PlanDialog):
         change = self._change()
         if not name or change is None:
             return None
-        return lambda vaults: plan_property(vaults, paths, name, change)
+
+        def work(vaults: Sequence[VaultNotes]) -> Planned:
+            planned = plan_property(vaults, paths, name, change)
+            self._leaving = leaving(planned, self._rules)  # here, beside the window: each note is read twice
+            return planned
+
+        return work
 
     def nothing_yet(self) -> str:
         """Asks for what is missing."""
@@ -170,8 +176,8 @@ class BatchDialog(PlanDialog):
             parts.append(tr("{notes} so already", notes=count(stay, "is", "are")))
         if cannot:
             parts.append(tr("{notes} be changed, see below", notes=count(cannot, "cannot", "cannot")))
-        if gone := leaving(planned, self._rules):
-            notes = count(gone, "note is", "notes are")
+        if self._leaving:
+            notes = count(self._leaving, "note is", "notes are")
             parts.append(
                 tr("{notes} no lore any more: the tag “{tag}” goes", notes=notes, tag=self._rules.lorebook_tag)
             )
