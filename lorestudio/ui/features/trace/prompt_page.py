@@ -275,6 +275,7 @@ class PromptPage(QWidget):
         self.view.setModel(self.model)
         self.view.setItemDelegate(CellDelegate(theme, self.view, width=100))
         self.view.setVerticalScrollMode(QListView.ScrollMode.ScrollPerPixel)
+        self.view.verticalScrollBar().setSingleStep(24)
         self.view.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.view.selectionModel().currentChanged.connect(self._row_chosen)
         self.view.opened.connect(self._open)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QListView
+from PySide6.QtWidgets import QListView, QScrollBar
 
 import lorestudio
 from lorestudio.domain.chat import Generation
@@ -212,6 +212,9 @@ def test_the_middle_of_a_part_that_is_higher_than_the_page_is_scrolled_to(page: 
     drain()
     assert page.view.visualRect(page.model.index(0, 0)).height() > page.view.height()
     bar = page.view.verticalScrollBar()
+    for _step in range(3):  # as one notch of the wheel makes
+        bar.triggerAction(QScrollBar.SliderAction.SliderSingleStepAdd)
+    assert 0 < bar.value() < page.view.viewport().height() / 2
     bar.setSliderPosition(bar.maximum() // 2)
     long = page.view.visualRect(page.model.index(0, 0))
     assert long.top() < 0
