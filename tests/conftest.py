@@ -42,8 +42,8 @@ def _nothing_of_a_person(tmp_path_factory: pytest.TempPathFactory) -> Iterator[N
         for name in ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME"):
             patch.setenv(name, str(person / name))
         yield
-    kept = [each for each in person.glob("*/lorestudio") if each.parent.name != "XDG_CACHE_HOME"]
-    assert kept == [], "give these tests folders of their own"
+    kept = [each for name in ("CONFIG", "DATA") for each in person.glob(f"XDG_{name}_HOME/lorestudio/**/*")]
+    assert [each for each in kept if each.is_file()] == [], "give these tests folders of their own"
 
 
 @pytest.fixture
