@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QSize, Qt
+from PySide6.QtCore import QSettings, QSize, Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import (
@@ -227,6 +227,17 @@ def test_files_and_folders(parent: QWidget, tmp_path: Path) -> None:
         each.fileSelected.emit(str(tmp_path / "a.json"))
         each.reject()
     assert told == [tmp_path / "a.json"] * 3
+
+
+def test_settings_are_looked_for_where_the_last_ones_were(parent: QWidget, tmp_path: Path) -> None:
+    remembered, told = QSettings(str(tmp_path / "window.ini"), QSettings.Format.IniFormat), list[Path]()
+    (tmp_path / "far").mkdir()
+    for begins_there in (False, True):
+        asked = dialogs.choose_settings(parent, remembered, "Compare", told.append)
+        assert (asked.directory().dirName() == "far") is begins_there
+        asked.fileSelected.emit(str(tmp_path / "far" / "a.json"))
+        asked.reject()
+    assert told == [tmp_path / "far" / "a.json"] * 2
 
 
 def test_a_text_to_read_is_copied_and_closed(parent: QWidget) -> None:

@@ -103,6 +103,7 @@ def test_what_was_typed_is_written(dialog) -> None:
         assert dialog.summary(planned[0]) == "1 note changes"
 
 
+@pytest.mark.always
 def test_that_notes_leave_the_lore_is_seen_before(dialog) -> None:
     for operation, value, leaves in (
         (Operation.EMPTY, "", True), (Operation.CLEAR, "", True), (Operation.REMOVE, "lorebook", True),

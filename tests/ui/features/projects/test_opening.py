@@ -111,6 +111,7 @@ def test_why_a_vault_cannot_be_read_again_is_said_once_and_until_it_can(
     assert window.context.bars.texts == []
 
 
+@pytest.mark.always
 @pytest.mark.parametrize("of_book", [True, False])
 def test_reading_says_how_far_it_is_and_can_be_stopped(
     make_window: Callable[..., MainWindow], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, qtbot: QtBot, of_book: bool

@@ -396,7 +396,7 @@ def test_a_note_changed_meanwhile_is_left_alone_and_proposed_anew(window, wait, 
     assert "summary: It rings. Louder now." in text(tmp_path, "Bell")
 
 
-@pytest.mark.long
+@pytest.mark.always
 def test_what_the_person_wrote_outlives_a_note_that_changed_meanwhile(window, wait, tmp_path) -> None:
     dialog = window.features.proposals.summaries()
     wait()
@@ -874,7 +874,7 @@ def test_a_draft_from_chosen_messages(window, wait, tmp_path, client) -> None:
     assert dialog.work.rows[0].state is RowState.ACCEPTED
 
 
-@pytest.mark.long
+@pytest.mark.always
 def test_every_note_that_an_answer_drafts_is_a_row(window, wait, tmp_path, client) -> None:
     window.session.replays.choose(source=LOCAL)
     wait()
