@@ -10,7 +10,7 @@ import re
 from collections.abc import Container, Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Any, Final
 from urllib.parse import parse_qsl, urlsplit
 
 from lorestudio.domain.javascript import Json
@@ -161,37 +161,31 @@ def save_profiles(path: Path, profiles: Sequence[Profile], unreadable: Sequence[
         raise SettingsError(f"{path} cannot be written ({reason}). Check folder, permissions and free space.") from None
 
 
-_FIELDS: Final = (
-    "name", "api", "url", "model", "key_source", "key_variable", "timeout_ms", "max_tokens", "supports_schema",
-)  # fmt: skip
+_FIELDS: Final[Mapping[str, type[str | int]]] = {
+    "name": str, "api": Api, "url": str, "model": str, "key_source": KeySource, "key_variable": str, "timeout_ms": int,
+    "max_tokens": int, "supports_schema": bool,
+}  # fmt: skip
+"""The fields of a profile in a file, and the type of each."""
+
+_WANTED: Final = {str: "a text", int: "a whole number", bool: "true or false"}
 
 
 def _write(profile: Profile) -> dict[str, Json]:
     written: dict[str, Json] = {name: getattr(profile, name) for name in _FIELDS}
-    extra = {
-        name: value for name, value in profile.extra.items() if not _KEY_FIELD.search(name) and name not in _FIELDS
-    }
-    return {name: value for name, value in written.items() if value is not None} | extra
+    return {name: value for name, value in written.items() if value is not None} | _others(profile.extra)
+
+
+def _others(item: Mapping[str, Json]) -> dict[str, Json]:
+    """The fields that are not known here, without those that look like a key."""
+    return {name: value for name, value in item.items() if name not in _FIELDS and not _KEY_FIELD.search(name)}
 
 
 def _read(item: Json, taken: Container[str]) -> tuple[Profile, list[str]]:
     """The profile in one entry of the file, and what the person should know. Raises ProfileError."""
     if not isinstance(item, Mapping):
         raise ProfileError("This is no object. Remove it from the file, or use a backup.")
-    profile = Profile(
-        name=_text(item, "name"),
-        api=_choice(item, "api", Api, Api.OPENAI),
-        url=_text(item, "url"),
-        model=_text(item, "model"),
-        key_source=_choice(item, "key_source", KeySource, KeySource.NONE),
-        key_variable=_text(item, "key_variable"),
-        timeout_ms=_number(item, "timeout_ms"),
-        max_tokens=_number(item, "max_tokens"),
-        supports_schema=_field(
-            item, "supports_schema", bool, default=True, what="neither true nor false. Correct it, or leave it out"
-        ),
-        extra={name: value for name, value in item.items() if name not in _FIELDS and not _KEY_FIELD.search(name)},
-    )
+    found: dict[str, Any] = {name: _value(name, item[name]) for name in _FIELDS if item.get(name) not in (None, "")}
+    profile = Profile(**{"name": "", **found}, extra=_others(item))
     if profile.name in taken:
         raise ProfileError(f'The name "{profile.name}" is taken by an earlier profile. Rename one of them.')
     warnings = [
@@ -203,35 +197,17 @@ def _read(item: Json, taken: Container[str]) -> tuple[Profile, list[str]]:
     return profile, warnings
 
 
-_Value = TypeVar("_Value", str, int, bool)
-
-
-def _field(item: Mapping[str, Json], name: str, kind: type[_Value], default: _Value, what: str) -> _Value:
-    value = item.get(name, default)
-    if not isinstance(value, kind) or type(value) is not kind:  # true is no number
-        raise ProfileError(f'The field "{name}" is {what}.')
-    return value
-
-
-def _text(item: Mapping[str, Json], name: str) -> str:
-    return _field(item, name, str, "", "not a text. Correct it")
-
-
-def _number(item: Mapping[str, Json], name: str) -> int | None:
-    if item.get(name) is None:
-        return None
-    return _field(item, name, int, 0, "not a whole number. Correct it, or leave it out")
-
-
-_Choice = TypeVar("_Choice", bound=StrEnum)
-
-
-def _choice(item: Mapping[str, Json], name: str, choices: type[_Choice], default: _Choice) -> _Choice:
-    value = _text(item, name) or default
-    try:
-        return choices(value)
-    except ValueError:
-        raise ProfileError(f'The field "{name}" is {value!r}. Use one of: {", ".join(choices)}.') from None
+def _value(name: str, value: Json) -> str | int:
+    """The value in the type of its field. Raises ProfileError."""
+    kind = _FIELDS[name]
+    if not issubclass(kind, StrEnum):
+        if type(value) is not kind:  # true is no number
+            raise ProfileError(f'The field "{name}" is not {_WANTED[kind]}. Correct it, or leave it out.')
+        return value
+    found = next((each for each in kind if each == value), None)
+    if found is None:
+        raise ProfileError(f'The field "{name}" is {value!r}. Use one of: {", ".join(kind)}.')
+    return found
 
 
 def _check_url(url: str) -> None:
