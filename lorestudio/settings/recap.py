@@ -10,9 +10,9 @@ from msgspec import Struct
 from pydantic import ConfigDict
 
 from lorestudio.domain.javascript import Json
-from lorestudio.settings.declaration import Declaration, Group, Section, declared
+from lorestudio.settings.declaration import Group, Section, declared
 from lorestudio.settings.files import SettingsError, parse_json, read_bytes
-from lorestudio.settings.sections import section_of
+from lorestudio.settings.sections import in_type, section_of, value_problem
 
 RecapStage: TypeAlias = Literal[
     "auto-hide", "exclusion tree", "inclusion walk", "scene recaps", "running recap", "recap injection",
@@ -52,7 +52,7 @@ _ROLES = {0: "System.", 1: "User.", 2: "Assistant."}
 
 
 class _Recap(Section):
-    model_config = ConfigDict(frozen=True, strict=True, extra="ignore", alias_generator=None)
+    model_config = ConfigDict(alias_generator=None)
 
 
 class MessageRecapSettings(_Recap):
@@ -218,7 +218,7 @@ class RunningSettings(_Recap):
     running_scene_recap_depth: int = running(
         2, "Depth", "In the chat: how many messages stand below it.", unit="messages", low=0, high=9999, affects=_PLACED
     )
-    running_scene_recap_role: int = running(0, "Role", "Who speaks it.", choices=_ROLES, affects=_PLACED)
+    running_scene_recap_role: int = running(0, "Role", "Who speaks it.", choices=_ROLES, checked=True, affects=_PLACED)
     running_scene_recap_scan: bool = running(
         False, "Search it for keys", "Keys of lore entries are searched for in it, too.", affects=_PLACED
     )
@@ -260,18 +260,18 @@ class LoadedRecapSettings(Struct, frozen=True):
 
 def read_recap_settings(values: Mapping[str, Json]) -> LoadedRecapSettings:
     """Settings from an object of their keys; a value that cannot be used gives way to the default, and is told."""
-    used: dict[str, bool | int | float | str] = {}
+    used: dict[str, Json] = {}
     problems: list[str] = []
     named = _named(values)
     for known in declared(RecapSettings):
         if known.name not in named:
             continue
         value = named[known.name]
-        problem = _problem(known, value)
+        problem = value_problem(known, value)
         if problem:
-            problems.append(f"“{known.name}” {problem}; {known.default!r} is used.")
+            problems.append(f"“{known.name}”: {value!r} {problem}; {known.default!r} is used.")
         else:
-            used[known.name] = _value(known, value)
+            used[known.name] = in_type(known, value)
     return LoadedRecapSettings(RecapSettings.model_validate(used), tuple(problems))
 
 
@@ -314,28 +314,3 @@ def _named(values: Mapping[str, Json]) -> dict[str, Json]:
     if found.get("message_recap_context_type") == "tokens":
         found["message_recap_context_type"] = "absolute"
     return found
-
-
-def _problem(known: Declaration, value: Json) -> str:
-    if not isinstance(value, bool | int | float | str):
-        return "is no value"
-    if known.type is bool or isinstance(value, bool):
-        return "" if known.type is bool and isinstance(value, bool) else "is neither true nor false"
-    if known.type is str:
-        fits = isinstance(value, str) and (not known.choices or value in known.choices)
-        return "" if fits else f"is {value!r}; it may be {known.allowed or 'a text'}"
-    if isinstance(value, str) or (known.type is int and not float(value).is_integer()):
-        return f"is {value!r}, which is no {'whole ' if known.type is int else ''}number"
-    if known.choices and value not in known.choices:
-        return f"is {value!r}; it may be {known.allowed}"
-    in_range = known.low is None or known.high is None or known.low <= value <= known.high
-    return "" if in_range else f"is {value!r}; it may be {known.allowed}"
-
-
-def _value(known: Declaration, value: Json) -> bool | int | float | str:
-    if known.type is float and isinstance(value, int):
-        return float(value)
-    if known.type is int and isinstance(value, float):
-        return int(value)
-    assert isinstance(value, bool | int | float | str)  # noqa: S101  # for mypy: `_problem` refused all else
-    return value

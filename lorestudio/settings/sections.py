@@ -39,11 +39,15 @@ def section_of(values: Mapping[str, Json], kind: type[SectionT], where: str) -> 
     """Settings from keys as files write them, or from names. Raises SettingsError naming `where` and the key."""
     known = {name: each for each in declared(kind) for name in (each.name, each.alias)}
     used: dict[str, Json] = {}
-    for key, value in values.items():
+    for key, given in values.items():
         declaration = known.get(key)
         if declaration is None:
             raise SettingsError(f"{where}, “{key}”: there is no such setting.{meant(key, known)}")
-        used[declaration.name] = _checked(declaration, value, where)
+        value = str(given) if declaration.type is str and isinstance(given, int | float) else given
+        problem = value_problem(declaration, value)
+        if problem:
+            raise SettingsError(f"{where}, “{declaration.alias}”: {value!r} {problem}.")
+        used[declaration.name] = in_type(declaration, value)
     return kind.model_validate(used)
 
 
@@ -86,22 +90,25 @@ def _outside(known: Declaration, value: float) -> bool:
     return known.low is not None and known.high is not None and not known.low <= value <= known.high
 
 
-def _checked(known: Declaration, value: Json, where: str) -> Json:
-    """The value in the type of its declaration. Raises SettingsError."""
-    problem = ""
+def value_problem(known: Declaration, value: Json) -> str:
+    """What is wrong with a value of a setting, as in “is no number”, "" where nothing is."""
+    if not isinstance(value, bool | int | float | str):
+        return "is no value"
     if known.type is bool:
-        problem = "" if isinstance(value, bool) else "is neither true nor false"
-    elif known.type is str:
-        value = value if isinstance(value, str) else str(value)
-        problem = "" if not known.choices or value in known.choices else f"is none of {known.allowed}"
-    elif isinstance(value, bool) or not isinstance(value, int | float):
-        problem = "is no number"
-    elif known.type is int and isinstance(value, float) and not value.is_integer():
-        problem = "is no whole number"
-    elif _outside(known, value):
-        problem = f"is none of {known.allowed}" if known.choices else f"is not in the range {known.allowed}"
-    if problem:
-        raise SettingsError(f"{where}, “{known.alias}”: {value!r} {problem}.")
+        return "" if isinstance(value, bool) else "is neither true nor false"
+    if known.type is str:
+        fits = isinstance(value, str) and (not known.choices or value in known.choices)
+        return "" if fits else f"is none of {known.allowed}" if known.choices else "is no text"
+    if isinstance(value, bool | str):
+        return "is no number"
+    if known.type is int and isinstance(value, float) and not value.is_integer():
+        return "is no whole number"
+    what = "is none of" if known.choices else "is not in the range"
+    return f"{what} {known.allowed}" if _outside(known, value) else ""
+
+
+def in_type(known: Declaration, value: Json) -> Json:
+    """A value that has no problem in the type of its setting: 4.0 as the whole number that it is."""
     return int(value) if known.type is int and isinstance(value, float) else value
 
 

@@ -49,9 +49,9 @@ def test_values_that_can_be_used(key, value, kept):
     ("key", "value", "told"),
     [
         ("auto_hide_scene_count", 1.5, "no whole number"), ("auto_hide_scene_count", -2, "-1 to 1000"),
-        ("show_prefill", 1, "neither true nor false"), ("message_length_threshold", True, "neither true nor false"),
+        ("show_prefill", 1, "neither true nor false"), ("message_length_threshold", True, "no number"),
         ("position_dialect", "host", "seed, sillytavern"), ("running_scene_recap_role", 7, "0, 1, 2"),
-        ("prefill", 3, "may be a text"), ("max_retries", [1], "is no value"),
+        ("prefill", 3, "no text"), ("max_retries", [1], "is no value"),
     ],
 )  # fmt: skip
 def test_values_that_cannot_be_used_give_way_to_the_default_and_are_told(key, value, told):

@@ -129,7 +129,7 @@ def test_settings_that_cannot_be_used_are_told(lorestudio, tale, tmp_path):
     path.write_text('{"auto_hide_scene_count": "many"}', encoding="utf-8")
     result = lorestudio("recap", "status", "--chat", tale, "--settings", path)
     assert result.exit_code == 0
-    assert "“auto_hide_scene_count” is 'many'" in result.stderr
+    assert "“auto_hide_scene_count”: 'many' is no number" in result.stderr
 
 
 def test_a_provider_is_asked_only_after_agreement(lorestudio, tale, monkeypatch):
