@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict
 
-from lorestudio.settings.declaration import Switch, declared_switches
+from lorestudio.settings.declaration import Switch, declared_switches, switch
 
 Choice = Literal["deeplore", "fixed"]
 FIXED: Final = "fixed"
@@ -19,13 +19,7 @@ FIXED: Final = "fixed"
 
 def _switch(title: str, deeplore: str, fixed: str, affects: str) -> Choice:
     """Declare one switch: what DeepLore does, what the mended behaviour does, and the stage it concerns."""
-    field: Choice = Field(
-        default="deeplore",
-        title=title,
-        description=f"As DeepLore: {deeplore} Fixed: {fixed}",
-        json_schema_extra={"affects": [affects]},
-    )
-    return field
+    return switch("deeplore", title, f"As DeepLore: {deeplore} Fixed: {fixed}", [affects])
 
 
 class Behaviour(BaseModel):

@@ -39,6 +39,7 @@ Choice: TypeAlias = str | int
 Value: TypeAlias = bool | int | float | str
 
 T = TypeVar("T", bool, int, float, str)
+D = TypeVar("D")
 
 _KEY = "lorestudio"  # where a field's JSON schema keeps what pydantic has no place for
 _IRREGULAR: Final = {"allow_wi_scan": "allowWIScan", "cache_ttl": "cacheTTL"}
@@ -187,6 +188,11 @@ class Switch(Struct, frozen=True):
     title: str
     help: str
     affects: tuple[StageName, ...]
+
+
+def switch(default: D, title: str, text: str, affects: Iterable[StageName]) -> D:
+    """Declare a field of a model as a switch: see `declared_switches`."""
+    return Field(default, title=title, description=text, json_schema_extra={"affects": list(affects)})
 
 
 @cache

@@ -39,13 +39,16 @@ from lorestudio.settings.deeplore_tools import (
     ScribeSettings,
     SuggestSettings,
 )
-from lorestudio.settings.rules import NEW, OLD, RuleSet, rules_in, rules_of, signs_in_settings
+from lorestudio.settings.rules import NEW, OLD, RuleSet, name_of, rules_of
 
 SETTINGS_VERSIONS: Final = {OLD: 3, NEW: 5}
 """The layout of the settings in each version of DeepLore."""
 
 _WITHOUT_PROXIES: Final = 4
 """The layout whose connections go through no proxy any more."""
+
+_NOTICE: Final = "_proxyMigrationV2_5_notice"
+"""What DeepLore 2.5 and later writes beside its settings."""
 
 _CAP: Final = (0, 1000)
 """The limits of a number that may also be null."""
@@ -107,6 +110,25 @@ def declarations() -> tuple[Declaration, ...]:
 @cache
 def _by_alias() -> Mapping[str, Declaration]:
     return {declaration.alias: declaration for declaration in declarations()}
+
+
+def signs_of_newer(raw: Mapping[str, Json]) -> tuple[str, ...]:
+    """The keys of a settings object that only DeepLore 2.5 and later writes, all of them (rules: deeplore-newer 4)."""
+    version, known = raw.get("settingsVersion"), _by_alias()
+    newer = isinstance(version, int | float) and not isinstance(version, bool) and version >= _WITHOUT_PROXIES
+    signs = (key for key in raw if key == _NOTICE or (key in known and known[key].since))
+    return (*(["settingsVersion"] if newer else []), *signs)
+
+
+def rules_in(raw: Mapping[str, Json]) -> str:
+    """The name of the rules that a settings object asks for: what it says, else by its signs, else 2.0.2."""
+    said = raw.get("rules")
+    if isinstance(said, str):
+        try:
+            return name_of(rules_of(said))
+        except ValueError:
+            pass  # whoever reads the settings says so
+    return NEW if signs_of_newer(raw) else OLD
 
 
 class Sanitised(Terse, frozen=True):
@@ -336,7 +358,7 @@ def _text(declaration: Declaration, value: Json) -> str:
 
 def _told_rules(raw: Mapping[str, Json]) -> list[str]:
     """What is to be said about how the rules were found."""
-    said, found, signs = raw.get("rules"), rules_in(raw), signs_in_settings(raw)
+    said, found, signs = raw.get("rules"), rules_in(raw), signs_of_newer(raw)
     if "rules" in raw and said != found:
         return [f"rules: {_shown(said)} is used as {_shown(found)}. Write {OLD} or {NEW}."]
     if said is None and signs:

@@ -11,9 +11,9 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Final
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict
 
-from lorestudio.settings.declaration import StageName, Switch, declared_switches
+from lorestudio.settings.declaration import StageName, Switch, declared_switches, switch
 
 OLD: Final = "2.0.2"
 NEW: Final = "2.6"
@@ -25,13 +25,7 @@ VERSIONS: Final[Mapping[str, str]] = {
 
 def _rule(title: str, before: str, after: str, *affects: StageName) -> bool:
     """Declare one changed rule: how 2.0.2 decides, how 2.6 does, and the stages it concerns (none: reading notes)."""
-    field: bool = Field(
-        default=False,
-        title=title,
-        description=f"Before: {before} Now: {after}",
-        json_schema_extra={"affects": list(affects)},
-    )
-    return field
+    return switch(False, title, f"Before: {before} Now: {after}", affects)
 
 
 class RuleSet(BaseModel):
@@ -251,35 +245,3 @@ def name_of(rules: RuleSet) -> str:
 def with_rule(name: str, rule: str, *, holds: bool) -> str:
     """The name of the same rules with one of them as 2.6 has it, or as 2.0.2."""
     return name_of(rules_of(name).model_copy(update={rule: holds}))
-
-
-_SIGNS: Final = frozenset({
-    "priorityReversed", "aiManifestIncludeFields", "responsePrefillSeed", "responsePrefillMode", "aiPromptLocale",
-    "promptsFolderPath", "aiNotepadMaxEntries", "aiNotepadFuzzyDedupThreshold", "scribeWriteVaultId",
-    "autoSuggestWriteVaultId", "librarianWriteVaultId", "librarianMaxToolCallsPerTurn",
-    "librarianMaxValidationRetries", "librarianSessionHistoryMessages", "librarianAgenticHistoryMessages",
-    "librarianSessionToolCallCap", "importCompressByDefault", "wiImportEmHandling", "summarySystemPrompt",
-    "summaryMaxTokens", "summaryTimeout", "_proxyMigrationV2_5_notice",
-})  # fmt: skip
-"""Keys that only DeepLore 2.5 and later writes (rules: deeplore-newer 4)."""
-
-
-_PROOF_VERSION: Final = 4
-
-
-def signs_in_settings(raw: Mapping[str, object]) -> tuple[str, ...]:
-    """The keys of a settings object that show DeepLore 2.5 or later, which writes all of its keys."""
-    version = raw.get("settingsVersion")
-    newer = isinstance(version, int | float) and not isinstance(version, bool) and version >= _PROOF_VERSION
-    return (*(["settingsVersion"] if newer else []), *(key for key in raw if key in _SIGNS))
-
-
-def rules_in(raw: Mapping[str, object]) -> str:
-    """The name of the rules that a settings object asks for: what it says, else by its signs, else 2.0.2."""
-    said = raw.get("rules")
-    if isinstance(said, str):
-        try:
-            return name_of(rules_of(said))
-        except ValueError:
-            pass  # whoever reads the settings says so
-    return NEW if signs_in_settings(raw) else OLD

@@ -4,18 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from lorestudio.settings.deeplore import DeepLoreSettings, dump, sanitise
-from lorestudio.settings.rules import (
-    NEW,
-    OLD,
-    OLD_RULES,
-    RuleSet,
-    changed_rules,
-    name_of,
-    rules_in,
-    rules_of,
-    with_rule,
-)
+from lorestudio.settings.deeplore import DeepLoreSettings, dump, rules_in, sanitise
+from lorestudio.settings.rules import NEW, OLD, OLD_RULES, RuleSet, changed_rules, name_of, rules_of, with_rule
 
 
 def test_2_0_2_has_none_of_the_changed_rules_and_2_6_all() -> None:
