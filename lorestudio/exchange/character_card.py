@@ -13,14 +13,14 @@ from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Annotated, Any, Final
 
 from msgspec import field
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BeforeValidator, Field
 
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.json_text import object_in
 from lorestudio.domain.records import Terse
 from lorestudio.exchange.containers import opened
 from lorestudio.exchange.json_file import parse_document, parse_text, read_file
-from lorestudio.exchange.problems import Flag, InputError, Text, Texts, checked, unless_null
+from lorestudio.exchange.problems import Flag, InputError, OutsideModel, Text, Texts, checked, unless_null
 from lorestudio.exchange.regex_scripts import RegexScripts, scripts_within
 from lorestudio.settings.files import real_path
 
@@ -29,30 +29,24 @@ def _mapping(value: object) -> object:
     return {} if value is None or value == [] else value
 
 
-class DepthPrompt(BaseModel):
+class DepthPrompt(OutsideModel, extra="allow"):
     """The card's own note in the chat; `role` is system, user or assistant."""
-
-    model_config = ConfigDict(defer_build=True, extra="allow", frozen=True)
 
     prompt: Text = ""
     depth: float = 4
     role: Text = "system"
 
 
-class CardExtensions(BaseModel):
+class CardExtensions(OutsideModel, extra="allow"):
     """What programs add to a card; the other members stay as they are."""
-
-    model_config = ConfigDict(defer_build=True, extra="allow", frozen=True)
 
     depth_prompt: Annotated[DepthPrompt, BeforeValidator(_mapping)] = Field(default_factory=DepthPrompt)
     world: Any = None
     regex_scripts: Any = None
 
 
-class CardData(BaseModel):
+class CardData(OutsideModel, extra="allow"):
     """The fields of a card; `null` counts as empty, other members stay as they are."""
-
-    model_config = ConfigDict(defer_build=True, extra="allow", frozen=True)
 
     name: Text = ""
     description: Text = ""
@@ -151,10 +145,8 @@ class SpeakingOrder(IntEnum):
     POOLED = 3
 
 
-class GroupFields(BaseModel):
+class GroupFields(OutsideModel, coerce_numbers_to_str=True):
     """The fields of a group that a prompt is made of."""
-
-    model_config = ConfigDict(defer_build=True, extra="ignore", frozen=True, coerce_numbers_to_str=True)
 
     name: Text = ""
     members: tuple[str, ...]
@@ -165,8 +157,8 @@ class GroupFields(BaseModel):
     activation_strategy: Annotated[SpeakingOrder, unless_null(0)] = SpeakingOrder.NATURAL
     allow_self_responses: Flag = False
     chat_id: Text = ""
-    chat_metadata: Annotated[dict[str, Any], unless_null({})] = {}
-    past_metadata: Annotated[dict[str, Any], unless_null({})] = {}
+    chat_metadata: Annotated[dict[str, Any], unless_null({})] = Field(default_factory=dict)
+    past_metadata: Annotated[dict[str, Any], unless_null({})] = Field(default_factory=dict)
 
 
 class Member(Terse, frozen=True):

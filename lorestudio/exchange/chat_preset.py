@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import Annotated, Any, Final
 
 from msgspec import field
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BeforeValidator, Field
 
 from lorestudio.domain.javascript import Json, truthy
 from lorestudio.domain.records import Terse
 from lorestudio.exchange.json_file import parse_document, read_file
-from lorestudio.exchange.problems import Flag, InputError, Text, Texts, checked, unless_null
+from lorestudio.exchange.problems import Flag, InputError, OutsideModel, Text, Texts, checked, unless_null
 from lorestudio.exchange.regex_scripts import RegexScripts, scripts_within
 
 NEW_CHAT: Final = "[Start a new Chat]"
@@ -50,7 +50,7 @@ def _whole(value: object) -> object:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-class PresetPrompt(BaseModel):
+class PresetPrompt(OutsideModel, extra="allow"):
     """A prompt of the Prompt Manager.
 
     `marker` stands for a text that comes from elsewhere, such as the chat. `injection_position` 1 puts it into the
@@ -58,8 +58,6 @@ class PresetPrompt(BaseModel):
     `injection_trigger` names the kinds of generations that it is for, none for all. `forbid_overrides`: the card's own
     text does not go before it.
     """
-
-    model_config = ConfigDict(defer_build=True, extra="allow", frozen=True)
 
     identifier: Text = ""
     name: Text = ""
@@ -89,39 +87,31 @@ class PresetPrompt(BaseModel):
         return self.name.strip() or NAMES.get(self.identifier, "") or self.identifier
 
 
-class OrderEntry(BaseModel):
+class OrderEntry(OutsideModel):
     """A place in the order: which prompt, and whether it is switched on."""
-
-    model_config = ConfigDict(defer_build=True, frozen=True)
 
     identifier: Text = ""
     enabled: Flag = False
 
 
-class PromptOrderList(BaseModel):
+class PromptOrderList(OutsideModel, coerce_numbers_to_str=True):
     """The order of one character, or of everybody."""
-
-    model_config = ConfigDict(defer_build=True, frozen=True, coerce_numbers_to_str=True)
 
     character_id: Text = ""
     order: Annotated[tuple[OrderEntry, ...], unless_null(())] = ()
 
 
-class PresetExtensions(BaseModel):
+class PresetExtensions(OutsideModel, extra="allow"):
     """What extensions keep in a preset."""
-
-    model_config = ConfigDict(defer_build=True, extra="allow", frozen=True)
 
     regex_scripts: Any = None
 
 
-class PresetFields(BaseModel):
+class PresetFields(OutsideModel):
     """The fields of a preset that a prompt is made of; what is missing is as SillyTavern delivers it.
 
     `names_behavior`: -1 no names, 0 in groups and for guests, 1 as the messages' own field, 2 before every text.
     """
-
-    model_config = ConfigDict(defer_build=True, frozen=True)
 
     prompts: Annotated[tuple[PresetPrompt, ...], unless_null(())] = ()
     prompt_order: Annotated[tuple[PromptOrderList, ...], unless_null(())] = ()

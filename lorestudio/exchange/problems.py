@@ -7,7 +7,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, Final, TypeVar
 
-from pydantic import BaseModel, BeforeValidator, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 
 _Model = TypeVar("_Model", bound=BaseModel)
 
@@ -46,6 +46,12 @@ class WrongFileError(InputError):
     def __init__(self, source: Path | str, what: str, belongs: Belongs) -> None:
         self.what, self.belongs = what, belongs
         super().__init__(source, f"{what}. {belongs}")
+
+
+class OutsideModel(BaseModel):
+    """Base of what is read from outside: frozen, and built when it is wanted first."""
+
+    model_config = ConfigDict(defer_build=True, frozen=True)
 
 
 def unless_null(default: object) -> BeforeValidator:

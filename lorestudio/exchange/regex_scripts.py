@@ -14,14 +14,14 @@ from typing import Annotated, Final
 
 import regex
 from msgspec import Struct
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BeforeValidator, Field
 from pydantic.alias_generators import to_camel
 
 from lorestudio.domain.javascript import DOT, to_number
 from lorestudio.domain.patterns import Pattern, PatternError, compile_pattern
 from lorestudio.domain.records import Terse, replace
 from lorestudio.exchange.json_file import parse_document, read_file
-from lorestudio.exchange.problems import Flag, InputError, Text, Texts, checked, unless_null
+from lorestudio.exchange.problems import Flag, InputError, OutsideModel, Text, Texts, checked, unless_null
 
 _FLAGS: Final = frozenset("gmixXsuUAJ")
 """The flags that SillyTavern looks for behind the last slash; JavaScript itself knows g, i, m, s and u of them."""
@@ -58,10 +58,8 @@ def _substitution(value: object) -> object:
     return int(number) if number in (1, 2) else 0
 
 
-class _Fields(BaseModel):
+class _Fields(OutsideModel, alias_generator=to_camel):
     """A script as it is written."""
-
-    model_config = ConfigDict(defer_build=True, extra="ignore", alias_generator=to_camel)
 
     name: Text = Field(default="", alias="scriptName")
     find: Text = Field(default="", alias="findRegex")

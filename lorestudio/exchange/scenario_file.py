@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Annotated, Any, Final, Literal
 
 from msgspec import Struct
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import AfterValidator, BaseModel, Field, ValidationError, field_validator, model_validator
 from pydantic.alias_generators import to_camel
 
 from lorestudio.domain.chat import Message
@@ -26,7 +26,7 @@ from lorestudio.exchange.chats.metadata import STATE_KEYS, written
 from lorestudio.exchange.json_file import line_of, parse_text, read_file, utf8_text
 from lorestudio.exchange.lorebooks.entry import BookError
 from lorestudio.exchange.lorebooks.reading import BookRole, Lorebook, read_lorebook
-from lorestudio.exchange.problems import InputError, said
+from lorestudio.exchange.problems import InputError, OutsideModel, said
 from lorestudio.settings.behaviour import Behaviour
 from lorestudio.settings.deeplore import DeepLoreSettings, sanitise
 from lorestudio.settings.files import read_whole, unpacked
@@ -51,10 +51,8 @@ class _FieldError(ValueError):
         self.field = field
 
 
-class ScenarioVault(BaseModel):
+class ScenarioVault(OutsideModel):
     """A vault of a scenario: its files in index order, or `ref`, the name of a folder that holds them."""
-
-    model_config = ConfigDict(defer_build=True, frozen=True)
 
     name: str
     files: list[tuple[str, str]] | None = None
@@ -67,14 +65,12 @@ class ScenarioVault(BaseModel):
         return self
 
 
-class ScenarioBook(BaseModel):
+class ScenarioBook(OutsideModel):
     """A lorebook of a scenario: `entries` as a World Info file has them, or the `document` of another file.
 
     `form` names that of the document: “card” is a card's `character_book` alone; any other is told by its content.
     `owners` are the members of a group for whom alone it is scanned.
     """
-
-    model_config = ConfigDict(defer_build=True, frozen=True)
 
     name: str
     role: BookRole = BookRole.GLOBAL
@@ -103,20 +99,16 @@ class ScenarioBook(BaseModel):
         return replace(book, owners=frozenset(self.owners))
 
 
-class ScenarioMember(BaseModel):
+class ScenarioMember(OutsideModel):
     """A member of a scenario's group: the file of its card (`avatar`), and the `card` as a scenario's own."""
-
-    model_config = ConfigDict(defer_build=True, frozen=True)
 
     avatar: str = ""
     muted: bool = False
     card: dict[str, Any] | None = None
 
 
-class ScenarioNote(BaseModel):
+class ScenarioNote(OutsideModel):
     """The author's note, as an alternative to its keys in the chat's metadata."""
-
-    model_config = ConfigDict(defer_build=True, frozen=True)
 
     text: str = ""
     interval: int = 1
@@ -143,7 +135,7 @@ def _reply(reply: dict[str, Any]) -> dict[str, Any]:
     return reply
 
 
-class ScenarioGeneration(BaseModel):
+class ScenarioGeneration(OutsideModel):
     """One generation: the clock, the chat as indices into the scenario's messages, and changes made before it.
 
     `book_patch` changes entries of the scenario's lorebooks, by book and uid. `force` are entries that the host
@@ -153,8 +145,6 @@ class ScenarioGeneration(BaseModel):
     null for one that is gone: of the first vault, or by the vaults' names. They are read where `reindex` says so: all
     of them anew, or with "changes" as DeepLore looks for changes.
     """
-
-    model_config = ConfigDict(defer_build=True, frozen=True)
 
     now_ms: int
     type: str = "normal"
@@ -180,7 +170,7 @@ class ScenarioGeneration(BaseModel):
         return kind
 
 
-class Scenario(BaseModel):
+class Scenario(OutsideModel):
     """Everything a run of several generations needs.
 
     `behaviour` and `model` (the answers' model, where the settings name none) are the studio's own: recorded runs of
@@ -192,8 +182,6 @@ class Scenario(BaseModel):
     `note`, lorebooks, and the name of its file without ending (`chat_name`, else the id). `max_context` is the context
     size of generations that give none.
     """
-
-    model_config = ConfigDict(defer_build=True, frozen=True)
 
     id: str
     rules: str = OLD

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final, Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
 from lorestudio.settings.declaration import Switch, declared_switches, switch
 
@@ -22,10 +22,8 @@ def _switch(title: str, deeplore: str, fixed: str, affects: str) -> Choice:
     return switch("deeplore", title, f"As DeepLore: {deeplore} Fixed: {fixed}", [affects])
 
 
-class Behaviour(BaseModel):
+class Behaviour(BaseModel, frozen=True, extra="forbid"):
     """Every switch with its choice; all as in DeepLore unless said otherwise."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     duplicate_log: Choice = _switch(
         "Duplicate stripping",

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import ClassVar, Final, Literal, TypeAlias, get_args
 
 from msgspec import Struct
-from pydantic import ConfigDict
 
 from lorestudio.domain.javascript import Json
 from lorestudio.settings.declaration import Group, Section, declared
@@ -51,8 +50,8 @@ _PRESET = "A file with a preset: one of SillyTavern's chat completion presets, o
 _ROLES = {0: "System.", 1: "User.", 2: "Assistant."}
 
 
-class _Recap(Section):
-    model_config = ConfigDict(alias_generator=None)
+class _Recap(Section, alias_generator=None):
+    """Settings whose keys in files are the names of their attributes."""
 
 
 class MessageRecapSettings(_Recap):

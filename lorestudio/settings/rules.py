@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Final
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
 from lorestudio.settings.declaration import StageName, Switch, declared_switches, switch
 
@@ -28,10 +28,8 @@ def _rule(title: str, before: str, after: str, *affects: StageName) -> bool:
     return switch(False, title, f"Before: {before} Now: {after}", affects)
 
 
-class RuleSet(BaseModel):
+class RuleSet(BaseModel, frozen=True, extra="forbid"):
     """Every rule that 2.6 changes; true where it holds as 2.6 has it. Equal titles, notes and settings included."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     refine_logic: bool = _rule(
         "Logic of refine keys",

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import ClassVar, Final, Literal, TypeAlias, get_args
 
-from pydantic import ConfigDict
-
 from lorestudio.settings.declaration import Group, Section
 from lorestudio.settings.hybrid import STAND_IN
 
@@ -65,15 +63,13 @@ def _alias(name: str) -> str:
     return name if name in _OWN_KEYS else _OTHER_KEYS.get(name, f"world_info_{name}")
 
 
-class WorldInfoSettings(Section):
+class WorldInfoSettings(Section, alias_generator=_alias):
     """The lorebooks, the global settings of World Info, and those of the extensions that have a say in it.
 
     The defaults are those that a new SillyTavern is shipped with.
     """
 
     stages: ClassVar = get_args(WorldInfoStage)
-
-    model_config = ConfigDict(alias_generator=_alias)
 
     source: str = books(
         BY_BOOKS, "What is scanned", "The vault's notes, or lorebooks of SillyTavern's.",
