@@ -11,12 +11,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
-from typing import Final, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from msgspec import Struct
 
-from lorestudio.domain.javascript import Json, to_string
-from lorestudio.domain.json_text import mapping_in, object_in, stringified
+from lorestudio.domain.javascript import Json, to_string, truthy
+from lorestudio.domain.json_text import mapping_in, object_in, stringified, text_in
 from lorestudio.exchange.json_file import same_value
 from lorestudio.exchange.lorebooks.entry import DEFAULT_ORDER, NEW_ENTRY
 
@@ -160,11 +160,14 @@ _HALF: Final = re.compile("[\ud800-\udfff]")
 _OUR_OWN: Final = frozenset({"uid", "displayIndex", "addMemo", "extensions"})
 
 
+Spelling: TypeAlias = Literal["", "text", "listed", "joined", "flag", "truthy", "off"]
+
+
 class FieldLink(Struct, frozen=True):
     """A field of a form (`theirs`, with a point where it lies within another) and the World Info field it becomes.
 
-    `how` says what is only approximate on the way to World Info, where `applies` to the entry; `how_back` on the way
-    back.
+    `spelled` says how, where each is all that the other says. `how` says what is only approximate on the way to World
+    Info, where `applies` to the entry; `how_back` on the way back.
     """
 
     theirs: str
@@ -172,13 +175,15 @@ class FieldLink(Struct, frozen=True):
     how: str = ""
     how_back: str = ""
     applies: Callable[[Raw], bool] = bool
+    spelled: Spelling = ""
 
 
 class EntryForm(Struct, frozen=True):
     """How entries are spelled in one form.
 
     `there` takes any entry of the form, also a damaged one, and gives the World Info fields that it speaks of; `back`
-    gives the fields of the form that a World Info entry speaks of; `new` is what else an entry has that is made anew.
+    gives the fields of the form that a World Info entry speaks of: those that `links` spell, and over them what `reads`
+    and `writes` make of several fields. `new` is what else an entry has that is made anew.
     `nested` is the field whose members count as fields of their own. In a form that is `ranked` the place in the list
     is the order. Of fields that are read `together` none is kept without the others. `cannot` says why a field of World
     Info is lost, "" where the form keeps such fields. From `longest` characters on the program may refuse a text, 0
@@ -187,9 +192,9 @@ class EntryForm(Struct, frozen=True):
 
     name: str
     title: str
-    there: Callable[[Raw], Mapping[str, Json]]
-    back: Callable[[Raw], Mapping[str, Json]]
     links: tuple[FieldLink, ...]
+    reads: Callable[[Raw], Mapping[str, Json]] = lambda _raw: {}
+    writes: Callable[[Raw], Mapping[str, Json]] = lambda _entry: {}
     cannot: str = ""
     new: Callable[[Raw], Raw] = lambda _entry: {}
     nested: str = ""
@@ -197,6 +202,17 @@ class EntryForm(Struct, frozen=True):
     ranked: bool = False
     longest: int = 0
     plain: bool = False
+
+    def there(self, raw: Raw) -> dict[str, Json]:
+        """What an entry of the form says in World Info."""
+        said = {each.ours: _SPELLED[each.spelled][0](raw.get(each.theirs)) for each in self.links if each.spelled}
+        return {**said, **self.reads(raw)}
+
+    def back(self, entry: Raw) -> dict[str, Json]:
+        """What a World Info entry says in the form."""
+        plain = ((each.theirs, each.spelled, effective(entry, each.ours)) for each in self.links if each.spelled)
+        made = {theirs: _SPELLED[spelled][1](value) for theirs, spelled, value in plain}
+        return {**made, **self.writes(entry)}
 
 
 def into_world_info(form: EntryForm, raw: Raw, uid: Json, place: int) -> tuple[dict[str, Json], EntryFate]:
@@ -513,6 +529,21 @@ def split_keys(value: Json) -> list[str]:
     if isinstance(value, str):
         return [key.strip() for key in value.split(",") if key.strip()]
     return texts(value)
+
+
+def _true(value: Json) -> bool:
+    return value is True
+
+
+def _off(value: Json) -> bool:
+    return not truthy(value)
+
+
+_SPELLED: Final[Mapping[Spelling, tuple[Callable[[Json], Json], Callable[[Json], Json]]]] = {
+    "text": (text_in, text_in), "listed": (texts, texts), "flag": (_true, _true), "truthy": (truthy, truthy),
+    "off": (_off, _off), "joined": (split_keys, lambda keys: ",".join(texts(keys))),
+}  # fmt: skip
+"""How a field is read, and how it is written: keys are listed, or joined in one text."""
 
 
 def chance(entry: Raw) -> int | float:

@@ -28,12 +28,10 @@ def _keyword(key: str) -> str:
     return found[1].replace(r"\w*", "*").replace(r"\w", "?") if found else key
 
 
-def _there(raw: Raw) -> dict[str, Json]:
+def _reads(raw: Raw) -> dict[str, Json]:
     place = raw.get("position")
     probability = number(raw.get("probability"))
     return {
-        "comment": text_in(raw.get("name")),
-        "content": text_in(raw.get("entry")),
         "key": [_key(word) for word in texts(raw.get("keywords"))],
         "keysecondary": texts(raw.get("secondaryKeys")),
         "disable": raw.get("enabled", True) is False,
@@ -50,11 +48,9 @@ def _there(raw: Raw) -> dict[str, Json]:
     }
 
 
-def _back(entry: Raw) -> dict[str, Json]:
+def _writes(entry: Raw) -> dict[str, Json]:
     place, order = effective(entry, "position"), number(effective(entry, "order"))
     made: dict[str, Json] = {
-        "name": text_in(entry.get("comment")),
-        "entry": text_in(entry.get("content")),
         "keywords": [_keyword(key) for key in texts(entry.get("key"))],
         "weight": 100 if order is None else order,
         "enabled": effective(entry, "disable") is not True,
@@ -79,13 +75,13 @@ def _back(entry: Raw) -> dict[str, Json]:
 FORM: Final = EntryForm(
     name="agnaistic",
     title="Agnaistic",
-    there=_there,
-    back=_back,
+    reads=_reads,
+    writes=_writes,
     new=lambda _entry: {"priority": 100},
     cannot="Agnaistic has no place for it",
     links=(
-        FieldLink("name", "comment"),
-        FieldLink("entry", "content"),
+        FieldLink("name", "comment", spelled="text"),
+        FieldLink("entry", "content", spelled="text"),
         FieldLink(
             "keywords",
             "key",

@@ -7,7 +7,7 @@ from typing import Final
 
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.json_text import text_in
-from lorestudio.exchange.lorebooks.crossing import EntryForm, FieldLink, Raw, split_keys, texts, title_of
+from lorestudio.exchange.lorebooks.crossing import EntryForm, FieldLink, Raw, split_keys, title_of
 
 _SCRIPT: Final = re.compile(r"[|#]|\(.*\)")
 """What only keys have that a script of 2021 reads."""
@@ -17,28 +17,15 @@ def _keys(value: Json) -> list[str]:
     return [value] if isinstance(value, str) and _SCRIPT.search(value) else split_keys(value)
 
 
-def _there(raw: Raw) -> dict[str, Json]:
-    value = text_in(raw.get("value"))
-    return {
-        "comment": text_in(raw.get("title")),
-        "content": value or text_in(raw.get("entry")) or text_in(raw.get("description")),
-        "key": _keys(raw.get("keys")),
-    }
-
-
-def _back(entry: Raw) -> dict[str, Json]:
-    return {
-        "keys": ",".join(texts(entry.get("key"))),
-        "value": text_in(entry.get("content")),
-        "title": text_in(entry.get("comment")),
-    }
+def _reads(raw: Raw) -> dict[str, Json]:
+    content = text_in(raw.get("value")) or text_in(raw.get("entry")) or text_in(raw.get("description"))
+    return {"content": content, "key": _keys(raw.get("keys"))}
 
 
 CARDS: Final = EntryForm(
     name="aidungeon",
     title="AI Dungeon",
-    there=_there,
-    back=_back,
+    reads=_reads,
     new=lambda entry: {
         "keys": "",
         "value": "",
@@ -56,10 +43,11 @@ CARDS: Final = EntryForm(
             "key",
             "a script's pattern is kept as one key, which World Info looks for as it stands",
             applies=lambda raw: bool(_SCRIPT.search(text_in(raw.get("keys")))),
+            spelled="joined",
         ),
-        FieldLink("value", "content"),
+        FieldLink("value", "content", spelled="text"),
         FieldLink("entry", "content"),
-        FieldLink("title", "comment"),
+        FieldLink("title", "comment", spelled="text"),
         FieldLink(
             "description",
             "content",

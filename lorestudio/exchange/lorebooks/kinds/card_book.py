@@ -12,7 +12,7 @@ from typing import Final, TypeAlias
 
 from pydantic.alias_generators import to_camel
 
-from lorestudio.domain.javascript import Json, truthy
+from lorestudio.domain.javascript import Json
 from lorestudio.domain.json_text import object_in, text_in
 from lorestudio.exchange.lorebooks.crossing import (
     WORLD_INFO,
@@ -222,7 +222,7 @@ _OURS: Final = {name: to_camel(name) for name in sorted(EXTENSIONS)}
 _OWN: Final = "extensions"
 
 
-def _there(raw: Raw) -> dict[str, Json]:
+def _reads(raw: Raw) -> dict[str, Json]:
     own = object_in(raw, _OWN)
     content, decorated = text_in(raw.get("content")), dict[str, Json]()
     secondary = texts(raw.get("secondary_keys"))
@@ -231,14 +231,9 @@ def _there(raw: Raw) -> dict[str, Json]:
     comment = text_in(raw.get("comment")) or text_in(raw.get("name"))
     order = number(raw.get("insertion_order"))
     made: dict[str, Json] = {
-        "key": texts(raw.get("keys")),
-        "keysecondary": secondary,
         "comment": comment,
         "addMemo": bool(comment),
         "content": content,
-        "constant": truthy(raw.get("constant")),
-        "selective": truthy(raw.get("selective")),
-        "disable": not truthy(raw.get("enabled")),
         "position": int(BookPlace.BEFORE if raw.get("position") == "before_char" else BookPlace.AFTER),
     }
     if order is not None:
@@ -248,18 +243,11 @@ def _there(raw: Raw) -> dict[str, Json]:
     return made | decorated | ({_OWN: others} if others else {})
 
 
-def _back(entry: Raw) -> dict[str, Json]:
+def _writes(entry: Raw) -> dict[str, Json]:
     order = number(effective(entry, "order"))
     made: dict[str, Json] = {
         "id": entry.get("uid"),
-        "keys": texts(entry.get("key")),
-        "secondary_keys": texts(entry.get("keysecondary")),
-        "comment": text_in(entry.get("comment")),
-        "content": text_in(entry.get("content")),
-        "constant": truthy(entry.get("constant")),
-        "selective": truthy(entry.get("selective")),
         "insertion_order": 100 if order is None else order,
-        "enabled": not truthy(entry.get("disable")),
         "position": "before_char" if effective(entry, "position") == BookPlace.BEFORE else "after_char",
         "use_regex": True,
     }
@@ -270,13 +258,13 @@ def _back(entry: Raw) -> dict[str, Json]:
 FORM: Final = EntryForm(
     name="card",
     title="Character card",
-    there=_there,
-    back=_back,
+    reads=_reads,
+    writes=_writes,
     nested=_OWN,
     links=(
-        FieldLink("keys", "key"),
-        FieldLink("secondary_keys", "keysecondary"),
-        FieldLink("comment", "comment"),
+        FieldLink("keys", "key", spelled="listed"),
+        FieldLink("secondary_keys", "keysecondary", spelled="listed"),
+        FieldLink("comment", "comment", spelled="text"),
         FieldLink(
             "name",
             "comment",
@@ -290,11 +278,12 @@ FORM: Final = EntryForm(
             applies=lambda raw: (
                 is_decorated(text_in(raw.get("content"))) and object_in(raw, _OWN).get("position") is None
             ),
+            spelled="text",
         ),
-        FieldLink("constant", "constant"),
-        FieldLink("selective", "selective"),
+        FieldLink("constant", "constant", spelled="truthy"),
+        FieldLink("selective", "selective", spelled="truthy"),
         FieldLink("insertion_order", "order"),
-        FieldLink("enabled", "disable"),
+        FieldLink("enabled", "disable", spelled="off"),
         FieldLink("position", "position"),
         FieldLink("id", "uid"),
         *(FieldLink(f"{_OWN}.{theirs}", ours) for theirs, ours in _OURS.items()),

@@ -22,18 +22,10 @@ from lorestudio.exchange.lorebooks.entry import Logic
 _ALWAYS: Final = 100
 
 
-def _lite_there(raw: Raw) -> dict[str, Json]:
+def _lite_reads(raw: Raw) -> dict[str, Json]:
     secondary, never = split_keys(raw.get("keysecondary")), split_keys(raw.get("keyanti"))
     selective = raw.get("selective") is True
-    made: dict[str, Json] = {
-        "comment": text_in(raw.get("comment")),
-        "content": text_in(raw.get("content")),
-        "key": split_keys(raw.get("key")),
-        "keysecondary": secondary,
-        "selective": selective,
-        "constant": raw.get("constant") is True,
-        "disable": raw.get("widisabled") is True,
-    }
+    made: dict[str, Json] = {"keysecondary": secondary, "selective": selective}
     if selective and never and not secondary:
         made |= {"keysecondary": never, "selectiveLogic": int(Logic.NOT_ANY)}
     odds = _odds(raw.get("probability"))
@@ -47,66 +39,46 @@ def _odds(value: Json) -> int | float | None:
     return number(value)
 
 
-def _lite_back(entry: Raw) -> dict[str, Json]:
+def _lite_writes(entry: Raw) -> dict[str, Json]:
     secondary, odds = texts(entry.get("keysecondary")), chance(entry)
     selective = bool(secondary) and effective(entry, "selective") is True
     logic = effective(entry, "selectiveLogic")
     asked = selective and logic == Logic.AND_ANY
     barred = selective and logic == Logic.NOT_ANY
     return {
-        "key": ",".join(texts(entry.get("key"))),
         "keysecondary": ",".join(secondary) if asked else "",
         "keyanti": ",".join(secondary) if barred else "",
-        "content": text_in(entry.get("content")),
-        "comment": text_in(entry.get("comment")),
         "selective": asked or barred,
-        "constant": effective(entry, "constant") is True,
         "probability": _ALWAYS if odds >= _ALWAYS else max(0, odds) + 1,
-        "widisabled": effective(entry, "disable") is True,
     }
 
 
 LITE: Final = EntryForm(
     name="kobold",
     title="KoboldAI Lite",
-    there=_lite_there,
-    back=_lite_back,
+    reads=_lite_reads,
+    writes=_lite_writes,
     new=lambda _entry: {"folder": None, "wigroup": "", "probability": _ALWAYS},
     ranked=True,
     cannot="KoboldAI has no place for it",
     links=(
-        FieldLink("key", "key"),
+        FieldLink("key", "key", spelled="joined"),
         FieldLink("keysecondary", "keysecondary"),
         FieldLink("keyanti", "selectiveLogic"),
         FieldLink("selective", "selective"),
-        FieldLink("content", "content"),
-        FieldLink("comment", "comment"),
-        FieldLink("constant", "constant"),
-        FieldLink("widisabled", "disable"),
+        FieldLink("content", "content", spelled="text"),
+        FieldLink("comment", "comment", spelled="text"),
+        FieldLink("constant", "constant", spelled="flag"),
+        FieldLink("widisabled", "disable", spelled="flag"),
         FieldLink("probability", "probability", "KoboldAI draws below the number: one in a hundred less"),
     ),
 )
 
 
-def _united_there(raw: Raw) -> dict[str, Json]:
+def _united_reads(raw: Raw) -> dict[str, Json]:
     return {
         "comment": text_in(raw.get("title")) or text_in(raw.get("comment")),
-        "content": text_in(raw.get("content")),
-        "key": texts(raw.get("key")),
-        "keysecondary": texts(raw.get("keysecondary")),
-        "selective": raw.get("selective") is True,
         "constant": raw.get("constant") is True or raw.get("type") == "constant",
-    }
-
-
-def _united_back(entry: Raw) -> dict[str, Json]:
-    return {
-        "title": text_in(entry.get("comment")),
-        "content": text_in(entry.get("content")),
-        "key": texts(entry.get("key")),
-        "keysecondary": texts(entry.get("keysecondary")),
-        "selective": effective(entry, "selective") is True,
-        "constant": effective(entry, "constant") is True,
     }
 
 
@@ -145,8 +117,7 @@ def _number(key: str) -> Json:
 UNITED: Final = EntryForm(
     name="kobold_united",
     title="KoboldAI United",
-    there=_united_there,
-    back=_united_back,
+    reads=_united_reads,
     new=lambda entry: {
         "uid": entry.get("uid"),
         "folder": "root",
@@ -162,11 +133,11 @@ UNITED: Final = EntryForm(
     ranked=True,
     cannot="KoboldAI has no place for it",
     links=(
-        FieldLink("title", "comment"),
-        FieldLink("content", "content"),
-        FieldLink("key", "key"),
-        FieldLink("keysecondary", "keysecondary"),
-        FieldLink("selective", "selective"),
-        FieldLink("constant", "constant"),
+        FieldLink("title", "comment", spelled="text"),
+        FieldLink("content", "content", spelled="text"),
+        FieldLink("key", "key", spelled="listed"),
+        FieldLink("keysecondary", "keysecondary", spelled="listed"),
+        FieldLink("selective", "selective", spelled="flag"),
+        FieldLink("constant", "constant", spelled="flag"),
     ),
 )

@@ -255,8 +255,8 @@ FORM: Final = EntryForm(
     name="markdown",
     plain=True,
     title=TITLE,
-    there=_there,
-    back=_back,
+    reads=_there,
+    writes=_back,
     cannot="a plain note has no place for it",
     links=(
         FieldLink("heading", "comment"),

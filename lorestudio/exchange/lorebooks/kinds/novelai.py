@@ -20,28 +20,18 @@ def categories(book: Raw) -> Iterator[Raw]:
     yield from map(mapping_in, items_in(book.get("categories")))
 
 
-def _there(raw: Raw, off: frozenset[str]) -> dict[str, Json]:
+def _reads(raw: Raw, off: frozenset[str]) -> dict[str, Json]:
     order = number(object_in(raw, _CONFIG).get("budgetPriority"))
     return {
-        "comment": text_in(raw.get("displayName")),
-        "content": text_in(raw.get("text")),
-        "key": texts(raw.get("keys")),
         "order": 0 if order is None else order,
-        "constant": raw.get("forceActivation") is True,
         "disable": raw.get("enabled", True) is False or text_in(raw.get("category")) in off,
     }
 
 
-def _back(entry: Raw) -> dict[str, Json]:
+def _writes(entry: Raw) -> dict[str, Json]:
     order = number(effective(entry, "order"))
-    return {
-        "text": text_in(entry.get("content")),
-        _CONFIG: {"budgetPriority": 400 if order is None else order},
-        "displayName": text_in(entry.get("comment")),
-        "keys": texts(entry.get("key")),
-        "enabled": effective(entry, "disable") is not True,
-        "forceActivation": effective(entry, "constant") is True,
-    }
+    config: dict[str, Json] = {"budgetPriority": 400 if order is None else order}
+    return {_CONFIG: config, "enabled": effective(entry, "disable") is not True}
 
 
 def _new(entry: Raw) -> Raw:
@@ -62,22 +52,23 @@ def _new(entry: Raw) -> Raw:
 FORM: Final = EntryForm(
     name="novelai",
     title="NovelAI",
-    there=partial(_there, off=frozenset()),
-    back=_back,
+    reads=partial(_reads, off=frozenset()),
+    writes=_writes,
     new=_new,
     nested=_CONFIG,
     cannot="NovelAI has no place for it",
     links=(
-        FieldLink("displayName", "comment"),
-        FieldLink("text", "content"),
+        FieldLink("displayName", "comment", spelled="text"),
+        FieldLink("text", "content", spelled="text"),
         FieldLink(
             "keys",
             "key",
             "World Info looks for a key with & as it stands, not for both of its parts",
             applies=lambda raw: any("&" in key for key in texts(raw.get("keys"))),
+            spelled="listed",
         ),
         FieldLink("contextConfig.budgetPriority", "order"),
-        FieldLink("forceActivation", "constant"),
+        FieldLink("forceActivation", "constant", spelled="flag"),
         FieldLink("enabled", "disable"),
     ),
 )
@@ -89,23 +80,23 @@ _NO_HEADS: Final[Raw] = {"prefix": "", "suffix": "\n"}
 def with_heads(form: EntryForm) -> EntryForm:
     """The form where what NovelAI puts before and behind a text belongs to the text."""
 
-    def there(raw: Raw) -> dict[str, Json]:
+    def reads(raw: Raw) -> dict[str, Json]:
         config = {**_NO_HEADS, **object_in(raw, _CONFIG)}
         before, behind = text_in(config["prefix"]), text_in(config["suffix"]).removesuffix("\n")
-        return {**form.there(raw), "content": f"{before}{text_in(raw.get('text'))}{behind}"}
+        return {**form.reads(raw), "content": f"{before}{text_in(raw.get('text'))}{behind}"}
 
-    def back(entry: Raw) -> dict[str, Json]:
-        made = dict(form.back(entry))
+    def writes(entry: Raw) -> dict[str, Json]:
+        made = form.writes(entry)
         return {**made, _CONFIG: {**object_in(made, _CONFIG), **_NO_HEADS}}
 
     said = (FieldLink(f"{_CONFIG}.{name}", "content", "it stands in the text") for name in _NO_HEADS)
-    return replace(form, there=there, back=back, links=(*form.links, *said))
+    return replace(form, reads=reads, writes=writes, links=(*form.links, *said))
 
 
 def form_of(book: Raw) -> EntryForm:
     """The form of a book's entries: those in a category that is switched off are switched off."""
     off = frozenset(text_in(each.get("id")) for each in categories(book) if each.get("enabled") is False)
-    return replace(FORM, there=partial(_there, off=off))
+    return replace(FORM, reads=partial(_reads, off=off))
 
 
 def folder_of(book: Raw, raw: Raw) -> str:

@@ -39,16 +39,12 @@ def is_lore(raw: Raw) -> bool:
     return text_in(raw.get("mode")) not in _NO_LORE
 
 
-def _there(raw: Raw) -> dict[str, Json]:
+def _reads(raw: Raw) -> dict[str, Json]:
     secondary = split_keys(raw.get("secondkey"))
     decorated, content = without_decorators(text_in(raw.get("content")), may_have_keys=not secondary)
     odds = number(raw.get("activationPercent"))
     made: dict[str, Json] = {
-        "comment": text_in(raw.get("comment")),
         "content": content,
-        "key": split_keys(raw.get("key")),
-        "keysecondary": secondary,
-        "selective": raw.get("selective") is True,
         "constant": raw.get("alwaysActive") is True or raw.get("mode") == "constant",
     }
     if (order := number(raw.get("insertorder"))) is not None:
@@ -58,7 +54,7 @@ def _there(raw: Raw) -> dict[str, Json]:
     return {**made, **decorated}
 
 
-def _back(entry: Raw) -> dict[str, Json]:
+def _writes(entry: Raw) -> dict[str, Json]:
     keys, secondary = texts(entry.get("key")), texts(entry.get("keysecondary"))
     patterns = any(not is_plain(key) for key in keys)
     selective = bool(secondary) and effective(entry, "selective") is True
@@ -67,10 +63,8 @@ def _back(entry: Raw) -> dict[str, Json]:
     as_number = "activationPercent" in object_in(kept_in(entry, FORM.name), "fields") and 0 < odds <= _ALWAYS
     made: dict[str, Json] = {
         "key": ", ".join(_as_pattern(key) if patterns else key for key in keys),
-        "comment": text_in(entry.get("comment")),
         "content": with_decorators({**entry, "probability": _ALWAYS} if as_number else entry),
         "insertorder": 100 if order is None else order,
-        "alwaysActive": effective(entry, "constant") is True,
         "secondkey": ", ".join(secondary) if selective else "",
         "selective": selective,
     }
@@ -96,19 +90,19 @@ def folder_of(names: Mapping[str, str], raw: Raw) -> str:
 FORM: Final = EntryForm(
     name="risu",
     title="Risu",
-    there=_there,
-    back=_back,
+    reads=_reads,
+    writes=_writes,
     together=(frozenset({"key", "useRegex"}), frozenset({"content", "activationPercent"})),
     new=lambda _entry: {"mode": "normal"},
     cannot="Risu has no place for it",
     links=(
-        FieldLink("comment", "comment"),
+        FieldLink("comment", "comment", spelled="text"),
         FieldLink("content", "content", DECORATED, applies=lambda raw: is_decorated(text_in(raw.get("content")))),
-        FieldLink("key", "key", how_back="where one key is a pattern, Risu wants all of them to be"),
-        FieldLink("secondkey", "keysecondary"),
-        FieldLink("selective", "selective"),
+        FieldLink("key", "key", how_back="where one key is a pattern, Risu wants all of them to be", spelled="joined"),
+        FieldLink("secondkey", "keysecondary", spelled="joined"),
+        FieldLink("selective", "selective", spelled="flag"),
         FieldLink("insertorder", "order"),
-        FieldLink("alwaysActive", "constant"),
+        FieldLink("alwaysActive", "constant", spelled="flag"),
         FieldLink("activationPercent", "probability"),
         *(FieldLink(line, ours, NOT_QUITE.get(ours, ""), NOT_QUITE.get(ours, "")) for ours, line in MEANT.items()),
     ),
