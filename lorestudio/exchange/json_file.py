@@ -141,6 +141,8 @@ def _escaped(text: str) -> str:
 
 def same_value(one: Json, other: Json) -> bool:
     """Whether two JSON values are the same to JavaScript: 1 and 1.0 are, 1 and true are not; order is none."""
+    if one is other or (type(one) is type(other) is str):  # as most are that are compared by the thousand
+        return one is other or one == other
     pairs = [(one, other)]
     while pairs:  # no recursion: a chat may be nested as deep as it can be read
         one, other = pairs.pop()

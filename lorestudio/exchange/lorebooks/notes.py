@@ -21,6 +21,7 @@ from lorestudio.domain.entry import ANY_REFINE, EMPTY, MAX_DEPTH, Entry, Positio
 from lorestudio.domain.javascript import Json, number, to_number, to_string, trim, truthy
 from lorestudio.domain.json_text import number_in, object_in, spell, stringified, texts_in
 from lorestudio.domain.records import replace
+from lorestudio.exchange.json_file import same_value
 from lorestudio.exchange.lorebooks.crossing import EntryFate, Fidelity, FieldFate
 from lorestudio.exchange.lorebooks.entry import LOGICS, NEW_ENTRY, OWN, BookPlace, Logic, choice
 from lorestudio.exchange.lorebooks.keys import is_plain, words_of
@@ -265,7 +266,7 @@ def _unlike(raw: Raw, wanted: Raw, back: Raw) -> dict[str, Json]:
     return {
         member: value
         for member, value in wanted.items()
-        if value is not (other := found[member]) and not _same(value, other)
+        if value is not (other := found[member]) and not same_value(value, other)
     }
 
 
@@ -280,7 +281,7 @@ def meaning(raw: Raw) -> dict[str, Json]:
             elif isinstance(value, _PLAIN):
                 said[member] = usual if (value.__class__ is bool, value) in plain else value
             else:
-                said[member] = usual if any(_same(value, other) for other in alike) else value
+                said[member] = usual if any(same_value(value, other) for other in alike) else value
         else:
             matters = member in _MATTERS or (member == "depth" and raw.get("position") == BookPlace.AT_DEPTH)
             said[member] = _ABSENT if matters else usual
@@ -296,19 +297,6 @@ _USUAL: Final = tuple(
     for alike in (_ALIKE.get(member, (None,) if usual is False else ()),)
 )
 """Each member with a new entry's value, the others that mean the same, and those of them that are found by hash."""
-
-
-def _same(one: Json, other: Json) -> bool:
-    """Whether two values are the same, true and 1 apart."""
-    if one is other or (type(one) is type(other) is str):
-        return one == other
-    if isinstance(one, bool) or isinstance(other, bool):
-        return one is other
-    if isinstance(one, list | tuple) and isinstance(other, list | tuple):
-        return len(one) == len(other) and all(map(_same, one, other))
-    if isinstance(one, Mapping) and isinstance(other, Mapping):
-        return one.keys() == other.keys() and all(_same(one[name], other[name]) for name in one)
-    return one == other
 
 
 def _can_say(member: str, value: Json) -> bool:
@@ -449,11 +437,13 @@ def _changed_members(values: Raw, title: str, body: str, then: str) -> set[str]:
     changed = {
         member
         for member, names in _PARTNERS.items()
-        if any(not _same(values.get(name), before.get(name)) for name in names)
+        if any(not same_value(values.get(name), before.get(name)) for name in names)
     }
     changed |= {"comment"} if cleaning.title(old_body, "") != title else set()
     changed |= {"content"} if own_text(old_body) != own_text(body) else set()
-    return {member for member in changed if _same(values.get(property_of(member)), before.get(property_of(member)))}
+    return {
+        member for member in changed if same_value(values.get(property_of(member)), before.get(property_of(member)))
+    }
 
 
 def restored(base: Raw, said: Raw) -> dict[str, Json]:
@@ -462,11 +452,11 @@ def restored(base: Raw, said: Raw) -> dict[str, Json]:
     A running effect is found by all members in their order (rules: sillytavern 5.6), so nothing else may change.
     """
     wanted, was = meaning({**said, "uid": base.get("uid")}), meaning(base)
-    differs = {member for member in wanted if not _same(wanted[member], was[member])}
+    differs = {member for member in wanted if not same_value(wanted[member], was[member])}
     kept = {name: value for name, value in base.items() if name in said or name == "uid" or name not in differs}
     kept = {name: value for name, value in kept.items() if name in said or name in wanted or name == "uid"}
     for name, value in said.items():
-        if name in differs if name in wanted else not _same(value, base.get(name, _ABSENT)):
+        if name in differs if name in wanted else not same_value(value, base.get(name, _ABSENT)):
             kept[name] = value
     return kept
 
@@ -550,7 +540,7 @@ def _carried(values: Raw, raw: Raw, rules: ParseRules) -> dict[str, Json]:
         found["tags"] = others
     again = _sayable(_properties(raw, rules))
     for name in sorted(MAPPED - {"tags"}):
-        if not _same(values.get(name), again.get(name)):
+        if not same_value(values.get(name), again.get(name)):
             found[name] = values.get(name)
     return found
 
@@ -601,7 +591,7 @@ def _fates(raw: Raw, said_of_all: Raw, said: Raw, body: str, extra: Raw) -> Iter
     for member, value in said_of_all.items():
         fits = member not in beside
         usual = raw.get("uid") if member == "displayIndex" else NEW_ENTRY.get(member)
-        if value is usual or _same(value, usual) or (fits and member == "displayIndex"):
+        if value is usual or same_value(value, usual) or (fits and member == "displayIndex"):
             continue
         way = INTO_NOTES[member]
         if member == "content":
@@ -705,7 +695,7 @@ def changed_note(
     """
     for name in dict.fromkeys((*before.properties, *after.properties)):
         old, new = before.properties.get(name), after.properties.get(name)
-        if _same(old, new):
+        if same_value(old, new):
             continue
         document = NoteDocument(text)
         if name in after.properties:
