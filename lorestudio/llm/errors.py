@@ -168,11 +168,8 @@ class LlmError(Exception):
         message: any "auth" exempts, "author" too, "timed out", not "time-out". What was never sent to a provider does
         not count either.
         """
-        reported = self.status is not None or _TIMEOUT.search(self.message)
-        if self.kind in _SAYS_ALL or (self.kind is ErrorKind.TIMED_OUT and not reported):
-            return False
         status = self.status or _status_in(self.message)
-        return not (status in (401, 403, 429) or _EXEMPT.search(self.message))
+        return self._was_reported and not (status in (401, 403, 429) or _EXEMPT.search(self.message))
 
     @property
     def fails_by_status(self) -> bool:
@@ -181,12 +178,16 @@ class LlmError(Exception):
         The status is the error's own or one that the text names as such; a bare number and a bare "auth" exempt
         nothing.
         """
-        reported = self.status is not None or _TIMEOUT.search(self.message)
-        if self.kind in _SAYS_ALL or (self.kind is ErrorKind.TIMED_OUT and not reported):
-            return False
         named = _NAMED_STATUS.search(self.message)
         status = self.status or (int(named[1]) if named else None)
-        return not (status in (401, 403, 429) or _REFUSED.search(self.message))
+        return self._was_reported and not (status in (401, 403, 429) or _REFUSED.search(self.message))
+
+    @property
+    def _was_reported(self) -> bool:
+        """Whether the failure is a provider's, a timeout in its words or with its status."""
+        if self.kind is ErrorKind.TIMED_OUT:
+            return self.status is not None or _TIMEOUT.search(self.message) is not None
+        return self.kind not in _SAYS_ALL
 
     def given_up(self) -> LlmError:
         """The same failure, of a question that was not even put."""

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import asyncio
 import ssl
-from collections.abc import AsyncIterator, Callable, Coroutine, Generator, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any, Final, NamedTuple, TypeVar
 from urllib.parse import quote
 
@@ -225,40 +226,6 @@ class ServerSession(Terse, frozen=True):
         return ""
 
 
-@asynccontextmanager
-async def open_session(
-    address: ObsidianAddress,
-    read_key: KeyReader,
-    breaker: CircuitBreaker,
-    concurrency: int,
-    timeout_s: float,
-    transport: httpx.AsyncBaseTransport | None = None,
-) -> AsyncIterator[ServerSession]:
-    """A connection with the key, for a few requests. Raises ObsidianError where it cannot be made."""
-    key = await asyncio.to_thread(read_key) or ""
-    _check(address, key)
-    try:
-        url = httpx.URL(address.url)
-    except (httpx.InvalidURL, UnicodeError):
-        raise ObsidianError(
-            f"The address {address.url} is not valid. Correct the host and the port of the vault."
-        ) from None
-    # Loading the certificates that this computer trusts takes its time.
-    context = await asyncio.to_thread(_tls, address) if address.https else False
-    async with httpx.AsyncClient(
-        base_url=url,
-        headers={"Accept-Encoding": "identity"},
-        auth=_ServerKeyHeader(key),
-        verify=context,
-        timeout=httpx.Timeout(timeout_s, connect=min(CONNECT_S, timeout_s)),
-        limits=httpx.Limits(max_connections=concurrency),
-        follow_redirects=False,
-        trust_env=False,
-        transport=transport,
-    ) as client:
-        yield ServerSession(address, client, breaker, key, timeout_s, asyncio.Semaphore(concurrency))
-
-
 def _check(address: ObsidianAddress, key: str) -> None:
     if not key:
         raise ObsidianError(
@@ -271,15 +238,10 @@ def _check(address: ObsidianAddress, key: str) -> None:
         )
 
 
-class _ServerKeyHeader(httpx.Auth):
-    """Puts the key into the request at the last moment, so that no dictionary of headers lies about with it."""
-
-    def __init__(self, key: str) -> None:
-        self._key = key
-
-    def auth_flow(self, request: httpx.Request) -> Generator[httpx.Request, httpx.Response, None]:
-        request.headers["Authorization"] = f"Bearer {self._key}"
-        yield request
+def _with_key(key: str, request: httpx.Request) -> httpx.Request:
+    """Put the key into the request at the last moment, so that no dictionary of headers lies about with it."""
+    request.headers["Authorization"] = f"Bearer {key}"
+    return request
 
 
 def _tls(address: ObsidianAddress) -> ssl.SSLContext:
@@ -446,8 +408,29 @@ class ObsidianVault:
             return LeftOutNote(filename, vault, NoteProblem.UNREADABLE, f"“{filename}” was not fetched. {error}")
         return decoded(filename, data, vault)
 
-    def _open(self) -> AbstractAsyncContextManager[ServerSession]:
-        """A connection with the key, for a few requests."""
-        return open_session(
-            self.address, self._read_key, self.breaker, self._concurrency, self._timeout_s, self._transport
-        )
+    @asynccontextmanager
+    async def _open(self) -> AsyncIterator[ServerSession]:
+        """A connection with the key, for a few requests. Raises ObsidianError where it cannot be made."""
+        address, timeout_s = self.address, self._timeout_s
+        key = await asyncio.to_thread(self._read_key) or ""
+        _check(address, key)
+        try:
+            url = httpx.URL(address.url)
+        except (httpx.InvalidURL, UnicodeError):
+            raise ObsidianError(
+                f"The address {address.url} is not valid. Correct the host and the port of the vault."
+            ) from None
+        # Loading the certificates that this computer trusts takes its time.
+        context = await asyncio.to_thread(_tls, address) if address.https else False
+        async with httpx.AsyncClient(
+            base_url=url,
+            headers={"Accept-Encoding": "identity"},
+            auth=partial(_with_key, key),
+            verify=context,
+            timeout=httpx.Timeout(timeout_s, connect=min(CONNECT_S, timeout_s)),
+            limits=httpx.Limits(max_connections=self._concurrency),
+            follow_redirects=False,
+            trust_env=False,
+            transport=self._transport,
+        ) as client:
+            yield ServerSession(address, client, self.breaker, key, timeout_s, asyncio.Semaphore(self._concurrency))

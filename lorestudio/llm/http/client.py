@@ -16,8 +16,9 @@ import re
 import ssl
 import time
 import zlib
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Coroutine, Generator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Coroutine, Mapping
 from contextlib import AsyncExitStack, aclosing
+from functools import partial
 from types import TracebackType
 from typing import Any, Final, Self, TypeVar
 
@@ -108,8 +109,8 @@ class _Exchange(Struct, frozen=True):
 class HttpChatClient:
     """A connection as `profile` describes it, in the words of `dialect`.
 
-    `keys` give the key where the profile has one. `transport` replaces the network in tests and is then shared by
-    all exchanges.
+    `keys` give the key where the profile has one. `transport` replaces the network in tests; all exchanges share
+    it, so that closing it must do no harm.
     """
 
     def __init__(
@@ -276,17 +277,16 @@ class HttpChatClient:
         """A client for one exchange. A local server is not asked through the system's proxy."""
         connect = min(CONNECT_S, exchange.timeout_ms / 1000)
         url = httpx.URL(self.dialect.address(self.profile.url))
-        transport = _SharedTransport(self._transport) if self._transport else None
-        if transport or url.scheme == "http":
+        if self._transport or url.scheme == "http":
             trust = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)  # trusts nobody; reading the certificates takes long
         else:
             trust = await asyncio.to_thread(httpx.create_ssl_context)
         return httpx.AsyncClient(
-            transport=transport,
+            transport=self._transport,
             verify=trust,
             trust_env=not _is_local(url.host),
             timeout=httpx.Timeout(None, connect=connect),
-            auth=_KeyHeader(exchange.secret, self.dialect) if exchange.secret else None,
+            auth=partial(_with_key, self.dialect, exchange.secret) if exchange.secret else None,
             headers={"User-Agent": "lorestudio", "Accept-Encoding": "identity"},
         )
 
@@ -517,27 +517,11 @@ class _Capped(httpx.AsyncByteStream):
         await self._stream.aclose()
 
 
-class _SharedTransport(httpx.AsyncBaseTransport):
-    """A transport that its owner closes."""
-
-    def __init__(self, transport: httpx.AsyncBaseTransport) -> None:
-        self._transport = transport
-
-    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        return await self._transport.handle_async_request(request)
-
-
-class _KeyHeader(httpx.Auth):
-    """Puts the key into the request at the last moment, so that no dictionary of headers lies about with it."""
-
-    def __init__(self, secret: Secret, dialect: Dialect) -> None:
-        self._secret = secret
-        self._dialect = dialect
-
-    def auth_flow(self, request: httpx.Request) -> Generator[httpx.Request, httpx.Response, None]:
-        name, value = self._dialect.key_header(self._secret.reveal())
-        request.headers[name] = value
-        yield request
+def _with_key(dialect: Dialect, secret: Secret, request: httpx.Request) -> httpx.Request:
+    """Put the key into the request at the last moment, so that no dictionary of headers lies about with it."""
+    name, value = dialect.key_header(secret.reveal())
+    request.headers[name] = value
+    return request
 
 
 def _what_it_is(text: str, content_type: str, complaint: str) -> str:
