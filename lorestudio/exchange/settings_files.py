@@ -165,14 +165,14 @@ def host_document(path: Path, data: bytes) -> Mapping[str, Json]:
     return document
 
 
-def _deeplore(document: Mapping[str, Json], path: Path) -> Mapping[str, Json]:
-    found: Mapping[str, Json] = document
-    for depth, key in enumerate(PLACE, start=1):
+def _object_at(document: Mapping[str, Json], place: Sequence[str], path: Path) -> Mapping[str, Json]:
+    """The object that SillyTavern's file has there, an empty one where there is none. Raises InputError."""
+    found = document
+    for depth, key in enumerate(place, start=1):
         inner = found.get(key, {})
         if not isinstance(inner, Mapping):
-            raise InputError(
-                path, "no object stands here, so nothing is written. Use a backup.", field=".".join(PLACE[:depth])
-            )
+            told = "no object stands here, so nothing is written. Use a backup."
+            raise InputError(path, told, field=".".join(place[:depth]))
         found = inner
     return found
 
@@ -248,7 +248,7 @@ class DeepLoreCarrier(Carrier):
 
     def candidates(self, path: Path) -> tuple[SettingChange, ...]:
         """Every setting that has another value in SillyTavern's file at `path`: from its value there to this one."""
-        there = _deeplore(host_document(path, read_file(path)), path)
+        there = _object_at(host_document(path, read_file(path)), PLACE, path)
         found = differences(sanitise(dict(there)).settings, self.settings)
         return tuple(each for each in found if each.declaration.alias not in _NOT_CARRIED)
 
@@ -281,7 +281,7 @@ class DeepLoreCarrier(Carrier):
         """
         before = read_file(path)
         document = host_document(path, before)
-        raw = _deeplore(document, path)
+        raw = _object_at(document, PLACE, path)
         by_alias = {each.alias: each for each in declarations()}
         changes: list[KeyChange] = []
         remarks: list[str] = []
@@ -380,13 +380,7 @@ class SectionCarrier(Carrier):
     def _there(self, document: Mapping[str, Json], path: Path, alias: str) -> tuple[Place, Mapping[str, Json]]:
         """The place of a key, and the object that is there."""
         for place in self.places[alias]:
-            found: Json = document
-            for name in place:
-                found = found.get(name, {}) if isinstance(found, Mapping) else None
-            if not isinstance(found, Mapping):
-                told = "no object stands here, so nothing is written. Use a backup."
-                raise InputError(path, told, field=".".join(place))
-            if found:
+            if found := _object_at(document, place, path):
                 return place, found
         return self.places[alias][0], {}
 

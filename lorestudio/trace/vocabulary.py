@@ -133,8 +133,6 @@ COMMON: Final = table()
 Run = TypeVar("Run")
 """The trace of a run. What a trace is rests on its vocabulary, so it is left open here."""
 
-_NONE: Final[Mapping[str, str]] = MappingProxyType({})
-
 
 def _nothing(_run: object) -> str:
     return ""
@@ -195,17 +193,17 @@ class Vocabulary(Struct, Generic[Run], frozen=True, kw_only=True, eq=False):
     candidates: str = "entry|entries"
     of_notes: bool = True
     not_notes: str = OTHER_SOURCE
-    elsewhere: Mapping[str, str] = field(default_factory=lambda: _NONE)
+    elsewhere: Mapping[str, str] = {}
     sentence: Callable[[Run], str] = _nothing
     remarks: Callable[[Run], tuple[Remark, ...]] = _no_remarks
     widening: Callable[[Run], str] = _nothing
     held_back: str = "Nothing came in: {refused} of {entries:# entry|# entries} {refused:was|were} kept out."
     rank_word: Callable[[Run], str] = _priority
-    origins: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: MappingProxyType({}))
+    origins: Mapping[str, tuple[str, ...]] = {}
     unasked: frozenset[str] = frozenset()
     key_stage: str = ""
     tells_keys: frozenset[str] = frozenset()
-    key_lacks: Mapping[str, str] = field(default_factory=lambda: _NONE)
+    key_lacks: Mapping[str, str] = {}
     found: frozenset[str] = frozenset()
     never: frozenset[str] = frozenset()
     rank_stage: str = ""
@@ -213,21 +211,21 @@ class Vocabulary(Struct, Generic[Run], frozen=True, kw_only=True, eq=False):
     score_stage: str = ""
     whole_stage: str = ""
     not_chosen: frozenset[str] = frozenset()
-    asks: Mapping[str, str] = field(default_factory=lambda: _NONE)
+    asks: Mapping[str, str] = {}
     offer_stage: str = ""
-    no_choice: Mapping[str, NoChoice] = field(default_factory=lambda: MappingProxyType({}))
+    no_choice: Mapping[str, NoChoice] = {}
     unsure: frozenset[str] = frozenset()
     tidies: frozenset[str] = frozenset()
-    parts: Mapping[str, str] = field(default_factory=lambda: _NONE)
-    groups: Mapping[str, str] = field(default_factory=lambda: _NONE)
-    cuts: Mapping[str, str] = field(default_factory=lambda: _NONE)
-    budget_ended: Mapping[str, str] = field(default_factory=lambda: _NONE)
+    parts: Mapping[str, str] = {}
+    groups: Mapping[str, str] = {}
+    cuts: Mapping[str, str] = {}
+    budget_ended: Mapping[str, str] = {}
     without_text: frozenset[str] = frozenset()
     counts_all: bool = False
     counts_outlets: bool = False
-    would: Mapping[str, str] = field(default_factory=lambda: _NONE)
+    would: Mapping[str, str] = {}
     of_host: bool = False
-    notes: Mapping[str, str] = field(default_factory=lambda: _NONE)
+    notes: Mapping[str, str] = {}
     modes: frozenset[str] = frozenset()
     phrases: frozenset[str] = frozenset()
     tags: re.Pattern[str] | None = None

@@ -12,7 +12,7 @@ import os
 import stat
 import time
 import unicodedata
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -294,6 +294,11 @@ _PARSER: Final = (
 """The modules that decide what a text says."""
 
 
+def text_among(files: Iterable[KnownFile | ScannedFile], filename: str) -> str:
+    """The text of a file, "" where there is none, or it was neither kept nor read."""
+    return next((file.text or "" for file in files if file.filename == filename), "")
+
+
 class Stamp(NamedTuple):
     """The file system's word about a file: times in nanoseconds, size in bytes.
 
@@ -330,10 +335,6 @@ class KnownVault(Struct, frozen=True):
     files: tuple[KnownFile, ...] = ()
     left_out: tuple[LeftOutNote, ...] = ()
     parser: str = ""
-
-    def text(self, filename: str) -> str:
-        """The kept text of a file, "" where there is none."""
-        return next((file.text or "" for file in self.files if file.filename == filename), "")
 
 
 def parser_key(rules: ParseRules) -> str:
@@ -398,10 +399,6 @@ class ScannedVault(Struct, frozen=True):
     def read(self) -> int:
         """How many files were read."""
         return sum(file.text is not None for file in self.files)
-
-    def text(self, filename: str) -> str:
-        """The text of a file that was read, "" where there is none."""
-        return next((file.text or "" for file in self.files if file.filename == filename), "")
 
 
 def scan_folder(

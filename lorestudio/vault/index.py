@@ -33,7 +33,7 @@ from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.vault import fields as field_file
 from lorestudio.vault.entries import ParseRules, parse_note
 from lorestudio.vault.files import VaultFiles
-from lorestudio.vault.folder import KnownFile, KnownVault, ScannedVault, parser_key
+from lorestudio.vault.folder import KnownFile, KnownVault, ScannedVault, parser_key, text_among
 
 
 def resolve(
@@ -491,7 +491,7 @@ def known_definitions(primary: Sequence[KnownVault], settings: DeepLoreSettings)
     """The gating fields that the first vault defined when it was last read; the built-in ones without a vault."""
     path = definition_path(settings)
     tabs = settings.rule_set.tabbed_definitions
-    return field_definitions(primary[0].text(path) if primary else "", path, tabs=tabs)
+    return field_definitions(text_among(primary[0].files, path) if primary else "", path, tabs=tabs)
 
 
 def changes_between(old: VaultIndex, new: VaultIndex) -> IndexChanges:
@@ -526,7 +526,7 @@ def _rules(
     """The field definitions of the first vault and the rules that they and the settings make."""
     path = definition_path(settings)
     before = _before(previous, 0, primary.name)
-    text = before.text(path) if primary.failure and before.files else primary.text(path)
+    text = text_among((before if primary.failure and before.files else primary).files, path)
     definitions = field_definitions(text, path, tabs=settings.rule_set.tabbed_definitions)
     return definitions, ParseRules.from_settings(settings, definitions.fields)
 

@@ -127,14 +127,14 @@ def contradictions(note: Note, _facts: VaultFacts) -> Iterator[Hit]:
                 yield Hit("G55", f"“{entry.title}” is {kind}, so its {name} has no effect.", name)
         return
     own = entry.title.lower()
-    if own in {title.lower() for title in excludes}:
-        rest = tuple(title for title in excludes if title.lower() != own)
-        fix = _set(note, "excludes", rest, "Remove its own title")
-        yield Hit("G04", f"“{entry.title}” excludes itself, so it never comes in.", "excludes", entry.title, fix=fix)
-    if own in {title.lower() for title in requires}:
-        rest = tuple(title for title in requires if title.lower() != own)
-        fix = _set(note, "requires", rest, "Remove its own title")
-        yield Hit("G56", f"“{entry.title}” requires itself.", "requires", entry.title, fix=fix)
+    for name, titles, code, told in (
+        ("excludes", excludes, "G04", "excludes itself, so it never comes in"),
+        ("requires", requires, "G56", "requires itself"),
+    ):
+        rest = tuple(title for title in titles if title.lower() != own)
+        if rest != titles:
+            fix = _set(note, name, rest, "Remove its own title")
+            yield Hit(code, f"“{entry.title}” {told}.", name, entry.title, fix=fix)
     unwanted = {title.lower() for title in excludes}
     for title in dict.fromkeys(requires):
         if title.lower() in unwanted and title.lower() != own:
