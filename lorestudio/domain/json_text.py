@@ -128,6 +128,15 @@ def objects_in(value: Json) -> list[Mapping[str, Json]]:
     return [item for item in items_in(value) if isinstance(item, Mapping)]
 
 
+def kind_words(value: Json) -> str:
+    """What a value is, as in “a list”."""
+    if value is None or isinstance(value, bool):
+        return "null" if value is None else "true or false"
+    if isinstance(value, int | float):
+        return "a number"
+    return "a text" if isinstance(value, str) else "an object" if isinstance(value, Mapping) else "a list"
+
+
 def mapping_in(value: Json) -> Mapping[str, Json]:
     """The value where it is an object, else an empty one."""
     return value if isinstance(value, _MAPPINGS) else {}

@@ -15,6 +15,7 @@ import platformdirs
 
 from lorestudio.domain.file_names import underscored_name
 from lorestudio.domain.javascript import Json
+from lorestudio.domain.json_text import kind_words
 from lorestudio.domain.records import Terse
 from lorestudio.domain.texts import reading_order
 from lorestudio.settings.deeplore import (
@@ -167,10 +168,9 @@ def _objects(document: Json, keys: Sequence[str], path: Path) -> list[Mapping[st
 def _object(value: Json, name: str, path: Path) -> Mapping[str, Json]:
     if isinstance(value, Mapping):
         return value
-    kind = {list: "a list", str: "a text", bool: "true or false", type(None): "null"}.get(type(value), "a number")
     place = "the file holds" if name == "the file" else f'the field "{name}" holds'
     raise SettingsError(
-        f"{path}: {place} {kind} where an object of settings belongs. "
+        f"{path}: {place} {kind_words(value)} where an object of settings belongs. "
         'Expected something like {"scanDepth": 4, "maxEntries": 10}.'
     )
 

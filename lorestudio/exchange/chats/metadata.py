@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from msgspec import Struct
 
 from lorestudio.domain.entry import Folder, VaultIndex
 from lorestudio.domain.javascript import Json, is_finite_number, to_number
-from lorestudio.domain.json_text import object_in, text_in, texts_in
+from lorestudio.domain.json_text import items_in, kind_words, mapping_in, object_in, objects_in, text_in, texts_in
 from lorestudio.domain.records import Terse
 from lorestudio.domain.state import ChatControls, EngineState, EntryRule, LoggedGeneration, LoggedInjection
 from lorestudio.domain.texts import shorten
@@ -29,18 +29,32 @@ from lorestudio.settings.files import SettingsError, parse_json
 
 
 class StateKey(Struct, frozen=True):
-    """One key of the metadata, the field of `ChatControls` that it holds, and what people call that."""
+    """One key of the metadata, the field of `ChatControls` that it holds, and what people call that.
+
+    `read` makes the field's value of any that stands there.
+    """
 
     key: str
     field: str
     title: str
+    read: Callable[[Json], Any] = text_in
+
+
+def _rules(value: Json) -> tuple[EntryRule, ...]:
+    rules: list[EntryRule] = []
+    for item in items_in(value):
+        if isinstance(item, str):
+            rules.append(EntryRule(item))
+        elif isinstance(item, Mapping):
+            rules.append(EntryRule(text_in(item.get("title")), text_in(item.get("vaultSource")) or None))
+    return tuple(rules)
 
 
 STATE_KEYS: Final = (
-    StateKey("deeplore_pins", "pins", "Pins"),
-    StateKey("deeplore_blocks", "blocks", "Blocks"),
-    StateKey("deeplore_folder_filter", "folders", "Folder filter"),
-    StateKey("deeplore_context", "context", "Context"),
+    StateKey("deeplore_pins", "pins", "Pins", _rules),
+    StateKey("deeplore_blocks", "blocks", "Blocks", _rules),
+    StateKey("deeplore_folder_filter", "folders", "Folder filter", texts_in),
+    StateKey("deeplore_context", "context", "Context", mapping_in),
     StateKey("deeplore_notebook", "notebook", "Author's notebook"),
     StateKey(NOTEPAD_KEY, "notepad", "AI notepad"),
     StateKey("deeplore_lastScribeSummary", "scribe_summary", "Last session note"),
@@ -49,15 +63,7 @@ STATE_KEYS: Final = (
 
 def read_controls(metadata: Mapping[str, Json]) -> ChatControls:
     """The person's choices for the chat; what has another shape than expected counts as not there."""
-    return ChatControls(
-        pins=_rules(metadata.get("deeplore_pins")),
-        blocks=_rules(metadata.get("deeplore_blocks")),
-        folders=texts_in(metadata.get("deeplore_folder_filter")),
-        context=object_in(metadata, "deeplore_context"),
-        notebook=text_in(metadata.get("deeplore_notebook")),
-        notepad=text_in(metadata.get(NOTEPAD_KEY)),
-        scribe_summary=text_in(metadata.get("deeplore_lastScribeSummary")),
-    )
+    return ChatControls(**{each.field: each.read(metadata.get(each.key)) for each in STATE_KEYS})
 
 
 def read_state(metadata: Mapping[str, Json], seed: int = 0) -> EngineState:
@@ -111,7 +117,7 @@ def written(key: StateKey, value: object, before: Json) -> Json:
 
 
 def _written_rules(rules: Sequence[EntryRule], before: Json) -> list[Json]:
-    spelled = {known[0]: item for item in (before if isinstance(before, list) else ()) if (known := _rules([item]))}
+    spelled = {known[0]: item for item in items_in(before) if (known := _rules([item]))}
     return [spelled.get(rule, {"title": rule.title, "vaultSource": rule.vault}) for rule in rules]
 
 
@@ -127,37 +133,24 @@ def known_counts(counts: Mapping[str, int], index: VaultIndex) -> dict[str, int]
     return {key: count for key, count in counts.items() if key in keys} if keys else dict(counts)
 
 
-def _rules(value: Json) -> tuple[EntryRule, ...]:
-    rules: list[EntryRule] = []
-    for item in value if isinstance(value, list | tuple) else ():
-        if isinstance(item, str):
-            rules.append(EntryRule(item))
-        elif isinstance(item, Mapping):
-            vault = item.get("vaultSource")
-            rules.append(EntryRule(text_in(item.get("title")), vault if isinstance(vault, str) and vault else None))
-    return tuple(rules)
-
-
 def _log(value: Json) -> tuple[LoggedGeneration, ...]:
-    records: list[LoggedGeneration] = []
-    for record in value if isinstance(value, list | tuple) else ():
-        if isinstance(record, Mapping):
-            entries = record.get("entries")
-            injections = [
-                LoggedInjection(
-                    text_in(item.get("title")),
-                    to_number(item.get("pos")),
-                    to_number(item.get("depth")),
-                    to_number(item.get("role")),
-                    text_in(item.get("contentHash")),
-                    text_in(item.get("vaultSource")),
-                )
-                for item in (entries if isinstance(entries, list | tuple) else ())
-                if isinstance(item, Mapping)
-            ]
-            number = to_number(record.get("gen"))
-            records.append(LoggedGeneration(int(number) if math.isfinite(number) else 0, tuple(injections)))
-    return tuple(records)
+    return tuple(map(_generation, objects_in(value)))
+
+
+def _generation(record: Mapping[str, Json]) -> LoggedGeneration:
+    number = to_number(record.get("gen"))
+    injections = tuple(
+        LoggedInjection(
+            text_in(item.get("title")),
+            to_number(item.get("pos")),
+            to_number(item.get("depth")),
+            to_number(item.get("role")),
+            text_in(item.get("contentHash")),
+            text_in(item.get("vaultSource")),
+        )
+        for item in objects_in(record.get("entries"))
+    )
+    return LoggedGeneration(int(number) if math.isfinite(number) else 0, injections)
 
 
 _SHAPES: Final[Mapping[str, tuple[type | tuple[type, ...], str]]] = {
@@ -178,12 +171,12 @@ def control_problems(metadata: Mapping[str, Json]) -> tuple[str, ...]:
 def _problems(each: StateKey, value: Json) -> Iterator[str]:
     shape, otherwise = _SHAPES.get(each.field, _TEXT)
     if not isinstance(value, shape):
-        yield f"{each.key} is {_kind(value)} and {otherwise}."
+        yield f"{each.key} is {kind_words(value)} and {otherwise}."
     elif isinstance(value, Mapping):
         for name, item in value.items():
             items = item if isinstance(item, list | tuple) else [item]
             if any(isinstance(one, Mapping | list | tuple) for one in items):
-                yield f"{each.key}, field “{name}”: its value is {_kind(item)}; write a text or a list of texts."
+                yield f"{each.key}, field “{name}”: its value is {kind_words(item)}; write a text or a list of texts."
     elif isinstance(value, list | tuple):
         told = _folder_problem if each.field == "folders" else _rule_problem
         for number, item in enumerate(value, start=1):
@@ -192,7 +185,7 @@ def _problems(each: StateKey, value: Json) -> Iterator[str]:
 
 
 def _folder_problem(item: Json) -> str:
-    return "" if isinstance(item, str) else f"it is {_kind(item)} and no folder, so it is passed over"
+    return "" if isinstance(item, str) else f"it is {kind_words(item)} and no folder, so it is passed over"
 
 
 def _rule_problem(item: Json) -> str:
@@ -200,20 +193,8 @@ def _rule_problem(item: Json) -> str:
         title = item.get("title")
         return "" if isinstance(title, str) and title else "it has no title, so it fits no entry"
     if not isinstance(item, str):
-        return f"it is {_kind(item)} and names no entry, so it is passed over"
+        return f"it is {kind_words(item)} and names no entry, so it is passed over"
     return "" if item else "the title is empty, so it fits no entry"
-
-
-def _kind(value: Json) -> str:
-    if value is None:
-        return "empty"
-    if isinstance(value, bool):
-        return "true or false"
-    if isinstance(value, int | float):
-        return "a number"
-    if isinstance(value, str):
-        return "a text"
-    return "an object" if isinstance(value, Mapping) else "a list"
 
 
 ADVICE: Final = "Close the chat in SillyTavern first: it writes the whole file again when something is said in it."

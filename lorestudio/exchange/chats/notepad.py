@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from lorestudio.domain.chat import Message
 from lorestudio.domain.javascript import Json, code_units, length, to_number, trim
-from lorestudio.domain.json_text import mapping_in, text_in, texts_in
+from lorestudio.domain.json_text import items_in, object_in, text_in, texts_in
 from lorestudio.domain.records import replace
 from lorestudio.domain.state import NOTEPAD_LIMIT
 
@@ -57,9 +57,13 @@ def _extra_at(message: Message, swipe: int) -> Mapping[str, Json]:
     """The `extra` of one swipe; that of the stored one is the message's, the others are in `swipe_info`."""
     if not message.swipes or swipe == _stored_swipe(message):
         return message.extra
-    infos = message.raw.get("swipe_info")
-    info = infos[swipe] if isinstance(infos, list | tuple) and 0 <= swipe < len(infos) else None
-    return mapping_in(info.get("extra") if isinstance(info, Mapping) else None)
+    return swipe_extra(message, swipe)
+
+
+def swipe_extra(message: Message, swipe: int) -> Mapping[str, Json]:
+    """The `extra` that `swipe_info` has of a swipe, an empty one where it has none."""
+    infos = items_in(message.raw.get("swipe_info"))
+    return object_in(infos[swipe], "extra") if 0 <= swipe < len(infos) else {}
 
 
 def _rewritten(message: Message, swipe: int, text: str, extra: Mapping[str, Json]) -> Message:
@@ -68,8 +72,7 @@ def _rewritten(message: Message, swipe: int, text: str, extra: Mapping[str, Json
     if not 0 <= swipe < len(message.swipes):
         return replace(message, text=text, extra=extra, raw=raw if message.raw else message.raw)
     swipes = (*message.swipes[:swipe], text, *message.swipes[swipe + 1 :])
-    infos = message.raw.get("swipe_info")
-    given = list(infos) if isinstance(infos, list | tuple) else []
+    given = items_in(message.raw.get("swipe_info"))
     padded: list[Json] = [*given, *({} for _ in range(len(swipes) - len(given)))]
     stored = _stored_swipe(message)
     if stored != swipe and 0 <= stored < len(padded):

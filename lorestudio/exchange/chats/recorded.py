@@ -15,6 +15,7 @@ from lorestudio.domain.chat import Message
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.json_text import objects_in, text_in, texts_in
 from lorestudio.exchange.chats.document import sent_at
+from lorestudio.exchange.chats.notepad import swipe_extra
 
 SOURCES: Final = "deeplore_sources"
 PINNED: Final = "(pinned)"
@@ -49,12 +50,7 @@ def recorded_entries(message: Message, swipe: int, key: str = SOURCES) -> tuple[
     there only. One is never taken for the other.
     """
     places = [message.extra] if swipe == message.swipe else []
-    infos = message.raw.get("swipe_info")
-    info = infos[swipe] if isinstance(infos, list) and swipe < len(infos) else None
-    extra = info.get("extra") if isinstance(info, Mapping) else None
-    if isinstance(extra, Mapping):
-        places.append(extra)
-    for place in places:
+    for place in (*places, swipe_extra(message, swipe)):
         found = tuple(_READERS[key](place.get(key)))
         if found:
             return found

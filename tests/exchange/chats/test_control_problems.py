@@ -28,7 +28,7 @@ def test_a_sound_chat_has_nothing_to_tell() -> None:
         ({"deeplore_pins": ["Lamp", 7]}, ["deeplore_pins, item 2", "a number"]),
         ({"deeplore_pins": [""]}, ["item 1", "the title is empty"]),
         ({"deeplore_blocks": [{"vaultSource": "v"}]}, ["deeplore_blocks, item 1", "no title"]),
-        ({"deeplore_blocks": [None]}, ["deeplore_blocks, item 1", "empty"]),
+        ({"deeplore_blocks": [None]}, ["deeplore_blocks, item 1", "null"]),
         ({"deeplore_folder_filter": "places"}, ["deeplore_folder_filter", "all folders"]),
         ({"deeplore_folder_filter": ["places", True]}, ["item 2", "true or false"]),
         ({"deeplore_context": ["era"]}, ["deeplore_context", "a list"]),
