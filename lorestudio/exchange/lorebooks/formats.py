@@ -74,15 +74,9 @@ def _in_card(document: Json) -> Found | None:
         if "entries" in card or not (_FIRST_CARDS | {"character_book"}) & card.keys():
             return None
     named = text_in(object_in(inner, "character_book").get("name"))
-    remarks = _book_settings(object_in(inner, "character_book"))
+    remarks = card_book.book_remarks(object_in(inner, "character_book"))
     found = Found(path, card_book.FORM, named or f"{text_in(inner.get('name'))}'s Lorebook", remarks=remarks)
     return found if inner.get("character_book") is not None else replace(found, around=_new_book)
-
-
-def _book_settings(book: Raw) -> tuple[str, ...]:
-    said = [name for name in ("scan_depth", "token_budget", "recursive_scanning") if book.get(name) is not None]
-    told = f"The book has settings of its own ({', '.join(said)}), which SillyTavern keeps and does not apply."
-    return (told,) if said else ()
 
 
 def _new_book(_before: Raw, after: Raw) -> Raw:
@@ -197,7 +191,7 @@ def _in_character_book(document: Json) -> Found | None:
     first = _first(book.get("entries"))
     if "keys" not in first or {"key", "uid"} & first.keys():
         return None
-    return Found(("entries",), card_book.FORM, text_in(book.get("name")), remarks=_book_settings(book))
+    return Found(("entries",), card_book.FORM, text_in(book.get("name")), remarks=card_book.book_remarks(book))
 
 
 _OF_A_REPORT: Final = frozenset({"from", "to", "counts"})
@@ -208,7 +202,7 @@ def _in_world_info(document: Json) -> Found | None:
     if isinstance(document, Mapping):
         if document.keys() >= _OF_A_REPORT:
             return None
-        remarks = _book_settings(document)
+        remarks = card_book.book_remarks(document)
         return (
             Found(("entries",), None, remarks=remarks) if isinstance(document.get("entries"), Mapping | list) else None
         )

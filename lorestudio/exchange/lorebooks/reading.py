@@ -41,7 +41,7 @@ from lorestudio.exchange.lorebooks.entry import (
     native_entry,
 )
 from lorestudio.exchange.lorebooks.keys import broken_patterns
-from lorestudio.exchange.lorebooks.kinds.card_book import EXTENSIONS
+from lorestudio.exchange.lorebooks.kinds.card_book import EXTENSIONS, book_remarks
 from lorestudio.exchange.lorebooks.notes import note_of, title_of
 from lorestudio.exchange.problems import Belongs, InputError, WrongFileError
 from lorestudio.settings.deeplore import DeepLoreSettings
@@ -318,7 +318,6 @@ def of_novelai(raw: Raw, name: str) -> dict[str, Json]:
 
 LOREBOOK_V3: Final = "lorebook_v3"
 """What a book of a card says of itself where it stands in a file of its own."""
-_BOOK_FIELDS: Final = ("scan_depth", "token_budget", "recursive_scanning")
 _SHOWN: Final = 3
 _EVERY: Final = 100
 
@@ -408,12 +407,7 @@ def _listed(entries: Json) -> Iterator[tuple[str, Json]]:
 def _about_book(form: _BookForm) -> Iterator[str]:
     if form.title not in {"World Info", "card"}:
         yield f"This is a lorebook of {form.title}'s; it is read as SillyTavern would import it."
-    said = [field for field in _BOOK_FIELDS if form.book.get(field) is not None]
-    if said:
-        yield (
-            f"The book has settings of its own ({', '.join(said)}). SillyTavern keeps them and does not apply them; "
-            "neither does this."
-        )
+    yield from book_remarks(form.book)
 
 
 def _about_entries(raws: Sequence[Raw], entries: Sequence[BookEntry]) -> Iterator[str]:

@@ -209,6 +209,13 @@ def _key_lines(entry: Raw) -> Iterator[str]:
         yield f"@@exclude_keys_all {', '.join(keys)}"
 
 
+def book_remarks(book: Raw) -> tuple[str, ...]:
+    """What is said of settings that a book brings along."""
+    said = [name for name in ("scan_depth", "token_budget", "recursive_scanning") if book.get(name) is not None]
+    told = f"The book has settings of its own ({', '.join(said)}), which SillyTavern keeps and does not apply."
+    return (told,) if said else ()
+
+
 EXTENSIONS: Final = frozenset({
     "position", "exclude_recursion", "prevent_recursion", "delay_until_recursion", "display_index", "probability",
     "useProbability", "depth", "role", "selectiveLogic", "group", "group_override", "group_weight", "scan_depth",
