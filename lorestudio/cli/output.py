@@ -6,15 +6,15 @@ import json
 import sys
 from collections.abc import Awaitable, Iterable, Iterator
 from contextlib import contextmanager
-from difflib import unified_diff
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
 import typer
 
 from lorestudio.domain.lifecycle import Cancelled
+from lorestudio.exchange.json_file import read_file, utf8_text
 from lorestudio.exchange.problems import InputError
-from lorestudio.settings.files import SettingsError, read_whole
+from lorestudio.settings.files import SettingsError
 from lorestudio.studio.project import AnsweringError, LlmError
 from lorestudio.studio.project.tokens import TokenizerError
 from lorestudio.trace.wording import controls_escaped, without_controls
@@ -139,19 +139,7 @@ def print_json(value: object, indent: int | None = None) -> None:
     echo(json_bytes(value, indent), nl=False)
 
 
-def git_diff(before: str | None, after: str | None, old: str, new: str) -> Iterator[str]:
-    """The lines of a difference as `git diff` shows it; `old` and `new` are the names of the two texts."""
-    first, second = ((text or "").splitlines(keepends=True) for text in (before, after))
-    for line in unified_diff(first, second, old, new, n=1):
-        yield line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
-
-
-def read_text(path: Path, encoding: str = "utf-8", what: str = "the text") -> str:
-    """A text, called `what`, from a file, or from standard input for `-`. Raises InputError."""
-    try:
-        data = sys.stdin.buffer.read() if str(path) == STANDARD_STREAM else read_whole(path)
-        return data.decode(encoding)
-    except OSError as error:
-        raise InputError(path, f"{what} cannot be read: {error.strerror or error}.") from error
-    except UnicodeDecodeError as error:
-        raise InputError(path, f"{what} is not UTF-8. Save it as UTF-8.") from error
+def read_text(path: Path) -> str:
+    """A text from a file, or from standard input for `-`. Raises InputError."""
+    data = sys.stdin.buffer.read() if str(path) == STANDARD_STREAM else read_file(path)
+    return utf8_text(data, path, "Save it as UTF-8.")

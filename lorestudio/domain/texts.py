@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
-from collections.abc import Iterable
-from difflib import get_close_matches
+from collections.abc import Iterable, Iterator
+from difflib import get_close_matches, unified_diff
 from functools import lru_cache
 from typing import Final
 
@@ -51,3 +51,10 @@ def meant(name: str, known: Iterable[str], most: int = 1) -> str:
     names = {each.lower(): each for each in known}
     near = ", ".join(f"“{names[each]}”" for each in get_close_matches(name.lower(), names, most))
     return f" Did you mean {near}?" if near else ""
+
+
+def difference_lines(before: str | None, after: str | None, old: str, new: str, around: int = 1) -> Iterator[str]:
+    """The lines of a difference as `git diff` shows it; `old` and `new` are the names of the two texts."""
+    first, second = ((text or "").splitlines(keepends=True) for text in (before, after))
+    for line in unified_diff(first, second, old, new, n=around):
+        yield line if line.endswith(("\n", "\r")) else f"{line}\n\\ No newline at end of file\n"

@@ -12,9 +12,9 @@ import typer
 
 from lorestudio.cli.command import RulesOption, rules_named
 from lorestudio.cli.options import JsonOption, SettingsOption
-from lorestudio.cli.output import FAILED, echo, git_diff, picked, print_json, say, say_all
+from lorestudio.cli.output import FAILED, echo, picked, print_json, say, say_all
 from lorestudio.domain.javascript import Json
-from lorestudio.domain.texts import meant, reading_order
+from lorestudio.domain.texts import difference_lines, meant, reading_order
 from lorestudio.exchange.lorebooks.reading import load_lorebook
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.files import real_path
@@ -171,7 +171,7 @@ def difference(folder: Path, change: NoteFileChange) -> Iterator[str]:
     old, new = (path.relative_to(folder).as_posix() for path in (change.path, change.new_path or change.path))
     if old != new:
         yield f"rename from {old}\nrename to {new}\n"
-    yield from git_diff(change.before, change.after, f"a/{old}", f"b/{new}")
+    yield from difference_lines(change.before, change.after, f"a/{old}", f"b/{new}")
 
 
 def _print_found(found: Iterable[FoundNote]) -> int:

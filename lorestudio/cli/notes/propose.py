@@ -17,10 +17,11 @@ from lorestudio.cli.answering import Answering, agree, answering
 from lorestudio.cli.command import RulesOption, command, command_group, rules_named
 from lorestudio.cli.notes.notes import change_log
 from lorestudio.cli.options import AskAgainOption, JsonOption, NeededChat, SettingsOption, TokenizerOption, YesOption
-from lorestudio.cli.output import FAILED, answer_to, echo, git_diff, picked, print_json, say, say_all
+from lorestudio.cli.output import FAILED, answer_to, echo, picked, print_json, say, say_all
 from lorestudio.cli.screen import progress_bar
 from lorestudio.domain.entry import Entry
 from lorestudio.domain.javascript import Json, fold
+from lorestudio.domain.texts import difference_lines
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.files import real_path
 from lorestudio.studio.project.answering import AnswerKind, Source
@@ -106,7 +107,7 @@ def difference(project: Project, proposal: Proposal) -> list[str]:
         return []
     name = _file(project, proposal.path)
     old = f"a/{name}" if change.before is not None else "/dev/null"
-    return list(git_diff(change.before, change.after, old, f"b/{name}"))
+    return list(difference_lines(change.before, change.after, old, f"b/{name}"))
 
 
 def _file(project: Project, path: Path) -> str:

@@ -50,7 +50,7 @@ class SetupOptions:
         if self.preset is not None:
             setup = with_preset(setup, load_preset(self.preset), self.preset)
         if self.main is not None:
-            setup = replace(setup, main=read_text(self.main, "utf-8-sig", "the main prompt"))
+            setup = replace(setup, main=read_text(self.main))
         size = setup.context_size if self.context is None else self.context
         return replace(setup, context_size=size, reply_tokens=self.reply or setup.reply_tokens)
 

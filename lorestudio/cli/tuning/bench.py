@@ -80,7 +80,7 @@ def _text(text: str | None, file: Path | None) -> str:
         raise InputError("--text", "give one of the two: a text, or a file with it.")
     if text is None and file is None:
         raise InputError("--text", "say what to test: --text “...”, --file FILE, or - for standard input.")
-    return text or "" if file is None else read_text(file, "utf-8-sig")
+    return text or "" if file is None else read_text(file)
 
 
 def _show(result: BenchResult) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Sequence
 from types import MappingProxyType
 from typing import Final
@@ -10,6 +9,7 @@ from typing import Final
 from msgspec import Struct
 
 from lorestudio.domain.javascript import Json
+from lorestudio.domain.texts import difference_lines
 from lorestudio.vault.lint.model import Finding, Fix, FixSpec
 from lorestudio.vault.note.document import NoteDocument
 from lorestudio.vault.note.text_edits import TextEdit, apply_edits
@@ -73,18 +73,8 @@ class Repair(Struct, frozen=True):
 
     def diff(self) -> str:
         """The change in the form of `diff -u`."""
-        return unified_diff(self.before, self.after, self.filename)
-
-
-def unified_diff(before: str, after: str, filename: str) -> str:
-    """Two texts in the form of `diff -u`; what has no line end is marked so, other line ends are not shown."""
-    lines = []
-    for line in difflib.unified_diff(
-        before.splitlines(keepends=True), after.splitlines(keepends=True), filename, filename, n=_SHOWN_LINES
-    ):
-        ended = line.endswith(("\n", "\r"))
-        lines.append(line.rstrip("\r\n") + ("" if ended else "\n\\ No newline at end of file"))
-    return "\n".join(lines) + ("\n" if lines else "")
+        lines = difference_lines(self.before, self.after, self.filename, self.filename, _SHOWN_LINES)
+        return "".join(lines).replace("\r\n", "\n")
 
 
 def repair(vault: str, filename: str, text: str, findings_of: Callable[[str], Sequence[Finding]]) -> Repair | None:

@@ -81,7 +81,7 @@ def test_two_stage_says_who_answered(lorestudio: Run, vault: Path, chat: Path, e
     [
         (("Nobody",), "NOTE: no note has the title or the file name “Nobody”"),
         (("Lamp", "--message", 2), "--message: #2 is no reply of the chat's. There are: #1, #3, #4."),
-        (("Lamp", "--text", "absent.md"), "absent.md: the text cannot be read"),
+        (("Lamp", "--text", "absent.md"), "absent.md: there is no such file"),
         (("Lamp", "--answers", "Ollama"), "--answers: this asks no provider"),
         (("Lamp", "--answers", "recorded", "--mode", "two-stage"), "no answers are recorded yet"),
         (("New.md",), "New.md"),

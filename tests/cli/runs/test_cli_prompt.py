@@ -62,7 +62,7 @@ def test_a_main_prompt_of_ones_own_and_a_small_context(
         (("--message", "0"), "#0 is no reply"),
         (("--answers", "Ollama"), "asks no provider"),
         (("--mode", "magic"), "there is no mode"),
-        (("--main", "gone.txt"), "gone.txt: the main prompt cannot be read"),
+        (("--main", "gone.txt"), "gone.txt: there is no such file"),
     ],
 )
 def test_input_that_cannot_be_used(

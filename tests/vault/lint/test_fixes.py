@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 from lorestudio.domain.records import replace
+from lorestudio.domain.texts import difference_lines
 from lorestudio.vault import front_matter
-from lorestudio.vault.lint.fixes import unified_diff
 from lorestudio.vault.lint.linter import Linter
 from lorestudio.vault.lint.model import Finding, NoteKey
 from lorestudio.vault.note.text_edits import apply_edits
@@ -138,7 +138,7 @@ def test_a_note_without_a_known_text_has_no_fix() -> None:
 
 
 def test_diff() -> None:
-    assert unified_diff("a\nb\nc", "a\nB\nc", "f.md") == (
+    assert "".join(difference_lines("a\nb\nc", "a\nB\nc", "f.md", "f.md", 2)) == (
         "--- f.md\n+++ f.md\n@@ -1,3 +1,3 @@\n a\n-b\n+B\n c\n\\ No newline at end of file\n"
     )
-    assert unified_diff("a", "a", "f.md") == ""
+    assert [*difference_lines("a", "a", "f.md", "f.md")] == []
