@@ -35,6 +35,15 @@ from lorestudio.vault.files import utc_now
 _FILE: Final = "\0file"
 """Stands for a file that is still to be chosen."""
 
+_CHOICES: Final = {
+    "vault": ("Open the folder with your notes", ""),
+    "chat": ("Open a chat", "Chats (*.jsonl *.json *.txt);;All files (*)"),
+    "tokenizer": ("Open a tokenizer's file", "Tokenizers and settings (*.json *.model *.tiktoken);;All files (*)"),
+    "book": ("Open a lorebook", "Lorebooks and cards (*.json *.png *.charx *.lorebook);;All files (*)"),
+    "sillytavern": ("Choose SillyTavern's folder", ""),
+}
+"""What is chosen: the dialog's title, and the kinds of files; a folder where there are none."""
+
 
 def stopped_entry(trace: Trace, title: str = "") -> tuple[int, str] | None:
     """The entry that came furthest without going in, and the stage that stopped it; None where none was stopped.
@@ -80,9 +89,11 @@ class ProjectsFeature(Feature):
     def actions(self) -> Iterable[Action]:
         """What can be done."""
         now, reading = self.context, self.context.session.reading
+        open_vault = partial(self._ask, "vault", lambda path: self._open([path]))
+        open_book = partial(self._ask, "book", lambda path: self._open([path]))
         return (
             Action(
-                "vault.open", "Open vault folder…", "File", 0, self._ask_vault, ("Ctrl+Shift+O",), when=now.idle,
+                "vault.open", "Open vault folder…", "File", 0, open_vault, ("Ctrl+Shift+O",), when=now.idle,
                 icon="folder", leaves_chat=True,
             ),
             Action(
@@ -90,8 +101,8 @@ class ProjectsFeature(Feature):
                 leaves_chat=True,
             ),
             Action(
-                "chat.open", "Open chat…", "File", 10, self._ask_chat, ("Ctrl+Alt+O",), when=now.idle,
-                icon="chat", leaves_chat=True,
+                "chat.open", "Open chat…", "File", 10, partial(self._ask, "chat", self._open_chat), ("Ctrl+Alt+O",),
+                when=now.idle, icon="chat", leaves_chat=True,
             ),
             Action(
                 "chat.paste", "Paste a chat…", "File", 12, self._ask_text, when=now.idle, icon="copy", leaves_chat=True,
@@ -127,12 +138,13 @@ class ProjectsFeature(Feature):
                 leaves_chat=True, tip="Open a copy of the demo with three faults, and what its story needs",
             ),
             Action(
-                "book.open", "Open lorebook…", "File/Lorebooks", 6, self._ask_book, when=now.idle, icon="list",
+                "book.open", "Open lorebook…", "File/Lorebooks", 6, open_book, when=now.idle, icon="list",
                 leaves_chat=True, tip="A lorebook or a card alone, in the place of a vault: World Info runs over it",
             ),
             Action(
-                "sillytavern.open", "Open SillyTavern's folder…", "File", 7, self._ask_sillytavern, when=now.idle,
-                icon="server", leaves_chat=True, tip="Choose a chat, with what belongs to it; nothing is written there",
+                "sillytavern.open", "Open SillyTavern's folder…", "File", 7,
+                partial(self._ask, "sillytavern", self._look_into_sillytavern), when=now.idle, icon="server",
+                leaves_chat=True, tip="Choose a chat, with what belongs to it; nothing is written there",
             ),
             Action(
                 "vault.reload", "Reload from disk", "File", 100, reading.reload, ("Ctrl+Shift+R", "F5"),
@@ -236,29 +248,33 @@ class ProjectsFeature(Feature):
         self.context.pick(tr("Count tokens with"), tr("Name of a tokenizer"), choices, self._count_with)
 
     def _count_with(self, key: str) -> None:
-        if key != _FILE:
-            self.context.session.parts.count_with(key)
-            return
-        start = str(self.context.settings.value("folders/tokenizer", ""))
-        filters = tr("Tokenizers and settings (*.json *.model *.tiktoken);;All files (*)")
-        dialogs.choose_file(self.context.window, tr("Open a tokenizer's file"), start, filters, self._count_with_file)
+        count_with = self.context.session.parts.count_with
+        if key == _FILE:
+            self._ask("tokenizer", lambda path: count_with(str(path)))
+        else:
+            count_with(key)
 
-    def _count_with_file(self, path: Path) -> None:
-        self.context.settings.setValue("folders/tokenizer", str(path.parent))
-        self.context.session.parts.count_with(str(path))
+    def _ask(self, name: str, chosen: Callable[[Path], object]) -> None:
+        """Ask for one of `_CHOICES`, beginning where the last one was."""
+        title, filters = map(tr, _CHOICES[name])
+        start = str(self.context.settings.value(f"folders/{name}", ""))
+
+        def take(path: Path) -> None:
+            self._remember(name, path.parent if filters else path)
+            chosen(path)
+
+        if filters:
+            dialogs.choose_file(self.context.window, title, start, filters, take)
+        else:
+            dialogs.choose_folder(self.context.window, title, start, take)
+
+    def _remember(self, name: str, folder: Path) -> None:
+        self.context.settings.setValue(f"folders/{name}", str(folder))
 
     def _ask_obsidian(self) -> None:
         dialogs.ask_obsidian(
             self.context.window, lambda place, key: self.context.session.reading.open([place], key=key)
         )
-
-    def _ask_vault(self) -> None:
-        start = str(self.context.settings.value("folders/vault", ""))
-        dialogs.choose_folder(self.context.window, tr("Open the folder with your notes"), start, self._open_vault)
-
-    def _open_vault(self, path: Path) -> None:
-        self.context.settings.setValue("folders/vault", str(path))
-        self._open([path])
 
     def _open(self, vaults: Sequence[Path]) -> None:
         """Open vaults or lorebooks; a chat that was opened without lore is what they are opened for, so it stays.
@@ -276,16 +292,7 @@ class ProjectsFeature(Feature):
                 return
         reading.open(vaults)
 
-    def _ask_chat(self) -> None:
-        start = str(self.context.settings.value("folders/chat", ""))
-        filters = tr("Chats (*.jsonl *.json *.txt);;All files (*)")
-        dialogs.choose_file(self.context.window, tr("Open a chat"), start, filters, self._open_chat)
-
     def _open_chat(self, path: Path) -> None:
-        self.context.settings.setValue("folders/chat", str(path.parent))
-        self._open_chat_here(path)
-
-    def _open_chat_here(self, path: Path) -> None:
         if self.context.has_project():
             self.context.session.reading.open_chat(path)
         else:
@@ -317,6 +324,7 @@ class ProjectsFeature(Feature):
         elif lore:
             self._open(lore)
         else:
+            self._remember("chat", chats[0].parent)
             self._open_chat(chats[0])
 
     # ---- what was open before ---------------------------------------------------------------------------------------
@@ -342,23 +350,7 @@ class ProjectsFeature(Feature):
 
     # ---- a lorebook, a chat of SillyTavern, a pasted one: none needs a vault ----------------------------------------
 
-    def _ask_book(self) -> None:
-        filters = tr("Lorebooks and cards (*.json *.png *.charx *.lorebook);;All files (*)")
-        start = str(self.context.settings.value("folders/book", ""))
-        dialogs.choose_file(self.context.window, tr("Open a lorebook"), start, filters, self._open_book)
-
-    def _open_book(self, path: Path) -> None:
-        """Open a lorebook in the place of a vault."""
-        self.context.settings.setValue("folders/book", str(path.parent))
-        self._open([path])
-
-    def _ask_sillytavern(self) -> None:
-        start = str(self.context.settings.value("folders/sillytavern", ""))
-        title = tr("Choose SillyTavern's folder")
-        dialogs.choose_folder(self.context.window, title, start, self._look_into_sillytavern)
-
     def _look_into_sillytavern(self, path: Path) -> None:
-        self.context.settings.setValue("folders/sillytavern", str(path))
         title = tr("Looking into {name}", name=path.name)
         failed = self.context.failing("opened", "warning")
         self.context.session.jobs.start(title, lambda _report: look_into(path), done=self._show_folder, failed=failed)
@@ -374,7 +366,8 @@ class ProjectsFeature(Feature):
         """Open a lorebook of the folder, or a chat with what belongs to it."""
         session = self.context.session
         if isinstance(what, Path):
-            self._open_book(what)
+            self._remember("book", what.parent)
+            self._open([what])
             return
         told: list[BroughtChat] = []
 
@@ -410,7 +403,7 @@ class ProjectsFeature(Feature):
         self.context.session.jobs.start(
             tr("Keeping the pasted chat"),
             lambda _report: _write_new(path, text),
-            done=lambda _none: self._open_chat_here(path),
+            done=lambda _none: self._open_chat(path),
             failed=self.context.failing("opened"),
         )
 
