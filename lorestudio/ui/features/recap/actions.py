@@ -148,32 +148,12 @@ class RecapFeature(Feature):
         self._show()
 
     def _connect_pages(self, pane: RecapPane) -> None:
-        queue = self.queue
-        messages, scenes, running = pane.messages, pane.scenes, pane.running
-
-        def edit(how: Callable[..., Awaitable[object]]) -> Callable[..., None]:
-            return lambda *values: self._edit(lambda edits: how(edits, *values))
-
-        messages.written.connect(edit(lambda edits, index, text: edits.edit_message(index, text)))
-        messages.excluded.connect(edit(lambda edits, index, on: edits.exclude(index, wanted=on)))
-        messages.pinned.connect(edit(lambda edits, index, on: edits.keep_hidden(index, wanted=on)))
-        messages.wanted.connect(lambda index: self._queue(lambda one: one.enqueue_recap(index)))
-        messages.table.picked.connect(lambda row: self._chat.pane.choose(row.index))
-        scenes.written.connect(edit(lambda edits, index, text: edits.edit_scene(index, text)))
-        scenes.turned.connect(edit(lambda edits, index, step: edits.turn_scene(index, step)))
-        scenes.toggled.connect(edit(lambda edits, index: edits.toggle_break(index)))
-        scenes.wanted.connect(lambda index: self._queue(lambda one: one.enqueue_scene(index)))
-        scenes.combined.connect(lambda index: self._queue(lambda one: one.enqueue_combine(index)))
-        scenes.deleted.connect(self._ask_delete_scene)
-        scenes.table.picked.connect(lambda row: self._chat.pane.choose(row.index))
-        running.written.connect(edit(lambda edits, text: edits.edit_running(text)))
-        running.used.connect(edit(lambda edits, number: edits.use_running(number)))
-        running.deleted.connect(self._ask_delete_version)
-        pane.prompt.table.pressed.connect(lambda row: self._chat.pane.choose(row.index))
-        pane.queue.removed.connect(queue.remove)
-        pane.queue.stopped_before.connect(queue.toggle_pause_before)
-        pane.queue.hurried.connect(queue.hurry)
-        pane.queue.emptied.connect(queue.clear)
+        for page in (pane.messages, pane.scenes, pane.running):
+            page.edited.connect(self._edit)
+            page.queued.connect(self._queue)
+        for rows in (pane.messages.table.picked, pane.scenes.table.picked, pane.prompt.table.pressed):
+            rows.connect(lambda row: self._chat.pane.choose(row.index))
+        pane.queue.asked.connect(lambda do: do(self.queue))
 
     def _can_work(self) -> bool:
         return self.recaps.hindrance is None and not self.recaps.problem
@@ -242,21 +222,6 @@ class RecapFeature(Feature):
         dialogs.confirm(
             self.context.window, tr("Take all recaps out"), text, tr("Take out"),
             partial(self._when_ready, self.queue.clear_recaps), tr("The messages themselves stay."),
-        )  # fmt: skip
-
-    def _ask_delete_scene(self, index: int) -> None:
-        text = tr("The break, the scene's recaps, and the versions of the running recap that reach to it will be gone.")
-        dialogs.confirm(
-            self.context.window, tr("Delete scene"), text, tr("Delete"),
-            lambda: self._edit(lambda edits: edits.delete_scene(index)),
-            tr("Messages and their own recaps stay."),
-        )  # fmt: skip
-
-    def _ask_delete_version(self, version: int) -> None:
-        text = tr("Version {number} of the running recap will be gone.", number=version)
-        dialogs.confirm(
-            self.context.window, tr("Delete version"), text, tr("Delete"),
-            lambda: self._edit(lambda edits: edits.delete_running(version)),
         )  # fmt: skip
 
     def _edit(self, how: Callable[[RecapEdits], Awaitable[object]]) -> None:

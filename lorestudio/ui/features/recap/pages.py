@@ -6,8 +6,9 @@ Recaps can be written. For the reply that is looked at there is the walk over th
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from collections.abc import Awaitable, Callable
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QCheckBox, QWidget
@@ -19,13 +20,15 @@ from lorestudio.trace.model import Trace, Verdict
 from lorestudio.trace.wording import time_words
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, number, tr
+from lorestudio.ui.widgets import dialogs
 from lorestudio.ui.widgets.cells import Column, state_column
 from lorestudio.ui.widgets.layouts import ProgressBar, label, named
 from lorestudio.ui.widgets.work_pane import RecapText, RowsPage, SmallText
 
 if TYPE_CHECKING:
-    from lorestudio.systems.recap.overview import MessageRow, PromptAt, RecapPicture, SceneRow, WalkRow
+    from lorestudio.systems.recap.overview import MessageRow, PromptAt, RecapPicture, WalkRow
     from lorestudio.systems.recap.running import RunningVersion
+    from lorestudio.systems.recap.session import RecapEdits, RecapSession
 
 _STATES: Final = {
     RecapState.NONE: ("No recap", "dash", "text_faint", ""),
@@ -37,30 +40,51 @@ _STATES: Final = {
 """Words, glyph, its colour, and the colour of the words ("" for that of all text)."""
 
 
-def show_rows(
-    page: RowsPage,
-    text: RecapText,
-    before: RecapPicture | None,
-    picture: RecapPicture | None,
-    rows: Sequence[MessageRow | SceneRow],
-) -> None:
-    """Show other rows. A text that is being written goes with its message to where that stands in the file now.
+class RecapPage(RowsPage):
+    """`edited` carries what a person wants done with `RecapEdits`, `queued` what with a `RecapSession`."""
 
-    That of a message which is deleted is known by what that says, and is there again where the deletion is undone.
-    """
-    page.forget_others(picture.path if picture is not None else None, text)
-    row, where = page.table.current, None
-    if before is not None and picture is not None and before.file is not picture.file and text.begun:
-        from lorestudio.systems.recap.chat_file import known_again
+    edited = Signal(object)
+    queued = Signal(object)
 
-        where = known_again(before.file, picture.file)
-        there = set(where.values())
-        gone = {index: key for index, key in enumerate(map(_said, before.file.chat.messages)) if index not in where}
-        back = {_said(each): index for index, each in enumerate(picture.file.chat.messages) if index not in there}
-        text.follow({**where, **gone, **back})
-    page.model.set_rows(rows)
-    if row is not None and where is not None and where.get(row.index) != row.index:
-        page.view.choose(where.get(row.index))
+    def editing(self, how: Callable[[RecapEdits, Any], Awaitable[object]]) -> Callable[[Any], None]:
+        """What changes recaps of the row that it is given."""
+        return lambda row: self.edited.emit(lambda edits: how(edits, row))
+
+    def queueing(self, how: Callable[[RecapSession, Any], Awaitable[object]]) -> Callable[[Any], None]:
+        """What queues something about the row that it is given."""
+        return lambda row: self.queued.emit(lambda session: how(session, row))
+
+    def ask_delete(self, title: str, text: str, delete: Callable[[RecapEdits], Awaitable[object]], more: str) -> None:
+        """Delete something once the person has agreed."""
+        dialogs.confirm(self.window(), title, text, tr("Delete"), lambda: self.edited.emit(delete), more)
+
+
+class FollowedPage(RecapPage):
+    """Has a row for each message or scene, of which the text can be written."""
+
+    rows_of: ClassVar[attrgetter[Any]]
+    text: RecapText
+    _picture: RecapPicture | None = None
+
+    def show_picture(self, picture: RecapPicture | None) -> None:
+        """Show a chat. A text that is being written goes with its message to where that stands in the file now.
+
+        That of a message which is deleted is known by what that says, and is there again where the deletion is undone.
+        """
+        text, (before, self._picture) = self.text, (self._picture, picture)
+        self.forget_others(picture.path if picture is not None else None, text)
+        row, where = self.table.current, None
+        if before is not None and picture is not None and before.file is not picture.file and text.begun:
+            from lorestudio.systems.recap.chat_file import known_again
+
+            where = known_again(before.file, picture.file)
+            there = set(where.values())
+            gone = {index: key for index, key in enumerate(map(_said, before.file.chat.messages)) if index not in where}
+            back = {_said(each): index for index, each in enumerate(picture.file.chat.messages) if index not in there}
+            text.follow({**where, **gone, **back})
+        self.model.set_rows(self.rows_of(picture) if picture is not None else ())
+        if row is not None and where is not None and where.get(row.index) != row.index:
+            self.view.choose(where.get(row.index))
 
 
 def _said(message: Record) -> tuple[object, ...]:
@@ -68,16 +92,10 @@ def _said(message: Record) -> tuple[object, ...]:
     return tuple(message.get(name) for name in ("name", "send_date", "mes"))
 
 
-class MessagePage(RowsPage):
-    """`written` carries a position and a text, `excluded` and `pinned` a position and whether it is wanted.
+class MessagePage(FollowedPage):
+    """A row for each message, with its recap."""
 
-    `wanted` carries the position of a message whose recap is to be made.
-    """
-
-    written = Signal(int, str)
-    excluded = Signal(int, bool)
-    pinned = Signal(int, bool)
-    wanted = Signal(int)
+    rows_of = attrgetter("messages")
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         columns = (
@@ -86,7 +104,6 @@ class MessagePage(RowsPage):
             Column("Also", self._also, width=92),
             Column("Message", lambda row: shorten(f"{row.speaker}: {row.text}", 160)),
         )
-        self._picture: RecapPicture | None = None
         super().__init__(theme, columns, lambda row: row.index, _tip, tr("Messages and their recaps"), parent)
         self.text = self.add_text(tr("Recap of the message"))
         exclude_tip = tr("Its recap stays in the file, and takes no part")
@@ -95,19 +112,18 @@ class MessagePage(RowsPage):
         self.pin = named(QCheckBox(tr("Keep it hidden"), self.detail), "", pin_tip)
         self.again = self.row_button(
             tr("Make its recap"), tr("Ask for the recap of this message, also again"),
-            lambda row: self.wanted.emit(row.index),
+            self.queueing(lambda session, row: session.enqueue_recap(row.index)),
         )  # fmt: skip
         self.add_row(self.exclude, self.pin, self.again)
-        self.text.written.connect(lambda key, text: self.written.emit(int(key), text))
-        self.exclude.clicked.connect(lambda on: self.with_row(lambda row: self.excluded.emit(row.index, on)))
-        self.pin.clicked.connect(lambda on: self.with_row(lambda row: self.pinned.emit(row.index, on)))
+        edit = self.edited.emit
+        self.text.written.connect(lambda key, text: edit(lambda edits: edits.edit_message(int(key), text)))
+        self.exclude.clicked.connect(lambda on: self._tick(lambda edits, row: edits.exclude(row.index, wanted=on)))
+        self.pin.clicked.connect(lambda on: self._tick(lambda edits, row: edits.keep_hidden(row.index, wanted=on)))
         self.table.chosen.connect(self._show)
         self._show(None)
 
-    def show_picture(self, picture: RecapPicture | None) -> None:
-        """Show the messages of a chat."""
-        before, self._picture = self._picture, picture
-        show_rows(self, self.text, before, picture, picture.messages if picture is not None else ())
+    def _tick(self, how: Callable[[RecapEdits, MessageRow], Awaitable[object]]) -> None:
+        self.with_row(self.editing(how))
 
     def _show(self, row: MessageRow | None) -> None:
         for widget in (self.exclude, self.pin, self.again):
@@ -160,12 +176,8 @@ def _tip(row: MessageRow) -> str:
     return shorten(row.recap or row.text, 400)
 
 
-class RunningPage(RowsPage):
-    """`written` carries a text for a new version, `used` and `deleted` a version's number."""
-
-    written = Signal(str)
-    used = Signal(int)
-    deleted = Signal(int)
+class RunningPage(RecapPage):
+    """A row for each version of the running recap."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         self._current = -1
@@ -190,13 +202,12 @@ class RunningPage(RowsPage):
         self.text.keep.setText(tr("Keep as a new version"))
         self.text.gone = lambda key: self.model.place_of(key) < 0
         self.use = self.row_button(
-            tr("Use this version"), tr("Let this version go into the prompt"), lambda row: self.used.emit(row.number)
-        )
-        self.delete = self.row_button(
-            tr("Delete version…"), tr("Delete this version"), lambda row: self.deleted.emit(row.number)
-        )
+            tr("Use this version"), tr("Let this version go into the prompt"),
+            self.editing(lambda edits, row: edits.use_running(row.number)),
+        )  # fmt: skip
+        self.delete = self.row_button(tr("Delete version…"), tr("Delete this version"), self._ask_delete)
         self.add_row(self.use, self.delete)
-        self.text.written.connect(lambda _key, text: self.written.emit(text))
+        self.text.written.connect(lambda _key, text: self.edited.emit(lambda edits: edits.edit_running(text)))
         self.table.chosen.connect(lambda _row: self._show())
         self._show()
 
@@ -211,6 +222,10 @@ class RunningPage(RowsPage):
         self.model.set_rows(picture.running.versions if picture is not None else ())
         if self.model.rows and (self.table.current is None or before != self._current):
             self.view.choose(self._current)
+
+    def _ask_delete(self, row: RunningVersion) -> None:
+        text = tr("Version {number} of the running recap will be gone.", number=row.number)
+        self.ask_delete(tr("Delete version"), text, lambda edits: edits.delete_running(row.number), "")
 
     def _show(self) -> None:
         row = self.table.current

@@ -7,11 +7,11 @@ way, what became of the last steps, and what to do about it.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from operator import attrgetter
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
-from PySide6.QtCore import QTimer, Signal, SignalInstance
+from PySide6.QtCore import QTimer, Signal
 from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import QWidget
 
@@ -19,7 +19,7 @@ from lorestudio.domain.texts import shorten
 from lorestudio.systems.recap.queue import QueuePicture
 from lorestudio.trace.wording import time_words
 from lorestudio.ui.features.recap.memory import NoRecaps
-from lorestudio.ui.features.recap.pages import MessagePage, RecapPromptPage, RunningPage, show_rows
+from lorestudio.ui.features.recap.pages import FollowedPage, MessagePage, RecapPromptPage, RunningPage
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, number, tr, with_full_stop
 from lorestudio.ui.widgets.cells import Column, state_column
@@ -54,12 +54,9 @@ class QueueRow(Struct, frozen=True):
 
 
 class QueuePage(RowsPage):
-    """`removed` and `stopped_before` carry an operation's id, `hurried` and `emptied` nothing."""
+    """`asked` carries what is to be done with the `RecapQueue`."""
 
-    removed = Signal(str)
-    stopped_before = Signal(str)
-    hurried = Signal()
-    emptied = Signal()
+    asked = Signal(object)
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         columns = (
@@ -78,14 +75,19 @@ class QueuePage(RowsPage):
         )
         self.remove = self.row_button(
             tr("Take out"), tr("Take this step out, also while it is under way"),
-            lambda row: self.removed.emit(row.key),
+            lambda row: self.asked.emit(lambda queue: queue.remove(row.key)),
         )  # fmt: skip
         self.stop_before = self.row_button(
             tr("Stop before it"), tr("Pause the queue when this step would begin"),
-            lambda row: self.stopped_before.emit(row.key),
+            lambda row: self.asked.emit(lambda queue: queue.toggle_pause_before(row.key)),
         )  # fmt: skip
-        self.hurry = small_button(self, tr("Try again now"), tr("Do not wait for the next attempt"), self.hurried)
-        self.clear = small_button(self, tr("Empty the queue"), tr("Take all steps out"), self.emptied)
+        self.hurry = small_button(
+            self, tr("Try again now"), tr("Do not wait for the next attempt"),
+            lambda: self.asked.emit(lambda queue: queue.hurry()),
+        )  # fmt: skip
+        self.clear = small_button(
+            self, tr("Empty the queue"), tr("Take all steps out"), lambda: self.asked.emit(lambda queue: queue.clear())
+        )
         self.add_row(self.remove, self.stop_before, self.hurry, self.clear)
         self.below.addStretch(1)
         self.table.chosen.connect(lambda _row: self._show())
@@ -169,18 +171,10 @@ def _clock(ms: float) -> str:
     return time_words(ms, "%H:%M:%S")
 
 
-class ScenePage(RowsPage):
-    """All signals carry the position of the message that ends the scene.
+class ScenePage(FollowedPage):
+    """A row for each scene, known by the position of the message that ends it."""
 
-    `written` has a text with it, `turned` by how many versions to go on.
-    """
-
-    written = Signal(int, str)
-    turned = Signal(int, int)
-    wanted = Signal(int)
-    combined = Signal(int)
-    toggled = Signal(int)
-    deleted = Signal(int)
+    rows_of = attrgetter("scenes")
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         columns = (
@@ -189,7 +183,6 @@ class ScenePage(RowsPage):
             Column("Version", lambda row: row.versions, numeric=True, width=58),
             Column("Scene", lambda row: shorten(row.name, 120)),
         )
-        self._picture: RecapPicture | None = None
         super().__init__(
             theme, columns, lambda row: row.index, lambda row: shorten(row.recap or row.name, 400), tr("Scenes"),
             parent,
@@ -200,31 +193,33 @@ class ScenePage(RowsPage):
             (("recap.search", tr("Look for a break")),),
         )
         self.text = self.add_text(tr("Recap of the scene"))
-
-        def tells(signal: SignalInstance) -> Callable[[SceneRow], None]:
-            return lambda row: signal.emit(row.index)
-
+        back = self.editing(lambda edits, row: edits.turn_scene(row.index, -1))
+        on = self.editing(lambda edits, row: edits.turn_scene(row.index, 1))
+        make = self.queueing(lambda session, row: session.enqueue_scene(row.index))
+        combine = self.queueing(lambda session, row: session.enqueue_combine(row.index))
+        toggle = self.editing(lambda edits, row: edits.toggle_break(row.index))
         self.before, self.after, self.make, self.combine, self.hide_break, self.delete = (
             self.row_button(text, tip, act)
             for text, tip, act in (
-                (tr("‹ Version"), tr("Use the version before"), lambda row: self.turned.emit(row.index, -1)),
-                (tr("Version ›"), tr("Use the next version"), lambda row: self.turned.emit(row.index, 1)),
-                (tr("Make its recap"), tr("Ask for the recap of the scene, as another version"), tells(self.wanted)),
-                (tr("Into the running recap"), tr("Work its recap into the running recap"), tells(self.combined)),
-                (tr("Remove the break"), tr("Take the break away; its recap is kept (D)"), tells(self.toggled)),
-                (tr("Delete scene…"), tr("Take out the break, its recap and what reaches to it"), tells(self.deleted)),
+                (tr("‹ Version"), tr("Use the version before"), back),
+                (tr("Version ›"), tr("Use the next version"), on),
+                (tr("Make its recap"), tr("Ask for the recap of the scene, as another version"), make),
+                (tr("Into the running recap"), tr("Work its recap into the running recap"), combine),
+                (tr("Remove the break"), tr("Take the break away; its recap is kept (D)"), toggle),
+                (tr("Delete scene…"), tr("Take out the break, its recap and what reaches to it"), self._ask_delete),
             )
         )  # fmt: skip
         self.add_row(self.before, self.after, self.make)
         self.add_row(self.combine, self.hide_break, self.delete)
-        self.text.written.connect(lambda key, text: self.written.emit(int(key), text))
+        edit = self.edited.emit
+        self.text.written.connect(lambda key, text: edit(lambda edits: edits.edit_scene(int(key), text)))
         self.table.chosen.connect(self._show)
         self._show(None)
 
-    def show_picture(self, picture: RecapPicture | None) -> None:
-        """Show the scenes of a chat."""
-        before, self._picture = self._picture, picture
-        show_rows(self, self.text, before, picture, picture.scenes if picture is not None else ())
+    def _ask_delete(self, row: SceneRow) -> None:
+        text = tr("The break, the scene's recaps, and the versions of the running recap that reach to it will be gone.")
+        more = tr("Messages and their own recaps stay.")
+        self.ask_delete(tr("Delete scene"), text, lambda edits: edits.delete_scene(row.index), more)
 
     def _show(self, there: SceneRow | None) -> None:
         locked = there is not None and there.lock.locked

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
@@ -11,7 +12,7 @@ from typing import Any
 
 import pytest
 from PySide6.QtCore import Qt, QTimer
-from PySide6.QtWidgets import QLineEdit, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLineEdit, QMessageBox, QPushButton, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
 from lorestudio.domain.records import replace
@@ -62,6 +63,28 @@ PICTURE = RecapPicture(
 )
 
 
+class Asked:
+    """Says which of its methods is called, and with what."""
+
+    def __init__(self, told: list[object]) -> None:
+        self._told = told
+
+    def __getattr__(self, name: str) -> Callable[..., None]:
+        return lambda *values, **named: self._told.append((name, *values, *named.values()))
+
+
+def asked_by(*signals: Any) -> list[object]:
+    told: list[object] = []
+    for signal in signals:
+        signal.connect(lambda do: do(Asked(told)))
+    return told
+
+
+def agree(page: QWidget, button: str) -> None:
+    (box,) = page.findChildren(QMessageBox)
+    next(each for each in box.buttons() if each.text() == button).click()
+
+
 def told_by(*signals: Any) -> list[object]:
     told: list[object] = []
     for signal in signals:
@@ -108,13 +131,15 @@ def test_what_there_is_to_say_of_each_message(theme: Theme, qtbot: QtBot) -> Non
     assert [page.model.index(place, 3).data(TOOLTIP) for place in range(2)] == ["Hello.", "They met."]
     also = next(place for place in range(page.model.columnCount()) if "ends scene" in column(page, place)[2])
     assert column(page, also) == ["", "in running, hidden, by hand", "changed since, kept hidden, ends scene", ""]
-    told = told_by(page.excluded, page.pinned, page.wanted, page.written)
+    told = asked_by(page.edited, page.queued)
     page.exclude.click()
     page.pin.click()
     page.again.click()
     page.text.lines.setPlainText("Mine.")
     page.text.keep.click()
-    assert told == [(3, True), (3, True), (3,), (3, "Mine.")]
+    assert told == [
+        ("exclude", 3, True), ("keep_hidden", 3, True), ("enqueue_recap", 3), ("edit_message", 3, "Mine."),
+    ]  # fmt: skip
     page.show_picture(None)
     assert (page.model.rowCount(), page.again.isEnabled()) == (0, False)
 
@@ -188,12 +213,17 @@ def test_what_can_be_done_with_each_scene(theme: Theme, qtbot: QtBot) -> None:
     assert page.text.lines.isReadOnly()
     page.show_picture(replace(PICTURE, scenes=(replace(SCENES[0], versions="2/3"),)))
     page.view.choose(2)
-    told = told_by(page.turned, page.wanted, page.combined, page.toggled, page.deleted, page.written)
+    told = asked_by(page.edited, page.queued)
     for each in buttons:
         each.click()
     page.text.lines.setPlainText("Mine.")
     page.text.keep.click()
-    assert told == [(2, -1), (2, 1), (2,), (2,), (2,), (2,), (2, "Mine.")]
+    done = [
+        ("turn_scene", 2, -1), ("turn_scene", 2, 1), ("enqueue_scene", 2), ("enqueue_combine", 2), ("toggle_break", 2),
+    ]  # fmt: skip
+    assert told == [*done, ("edit_scene", 2, "Mine.")]
+    agree(page, "Delete")
+    assert told[-1] == ("delete_scene", 2)
 
 
 def test_scenes_ask_for_a_choice_only_where_there_are_some(theme: Theme, qtbot: QtBot) -> None:
@@ -229,7 +259,7 @@ def test_the_version_in_use_is_looked_at_first_and_alone_is_written(theme: Theme
     assert at_the_right(page.model) == [0, 2]
     made = [re.fullmatch(r"\d{4}-\d\d-\d\d \d\d:\d\d", words) is not None for words in column(page, 3)]
     assert (made, column(page, 3)[0]) == ([False, True], "")
-    told = told_by(page.used, page.deleted, page.written)
+    told = asked_by(page.edited)
     page.use.click()
     page.delete.click()
     page.show_picture(PICTURE)
@@ -237,7 +267,9 @@ def test_the_version_in_use_is_looked_at_first_and_alone_is_written(theme: Theme
     page.show_picture(replace(PICTURE, running=replace(RUNNING, current=1)))
     page.text.lines.setPlainText("Mine.")
     page.text.keep.click()
-    assert told == [(1,), (1,), ("Mine.",)]
+    assert told == [("use_running", 1), ("edit_running", "Mine.")]
+    agree(page, "Delete")
+    assert told[-1] == ("delete_running", 1)
     page.show_picture(None)
     assert page.words.text() == ""
 
@@ -402,12 +434,12 @@ def test_steps_that_wait_stand_before_those_that_are_over(theme: Theme, qtbot: Q
     ]  # fmt: skip
     page.view.choose("high")
     assert page.words.text().endswith(": the queue stops before it")
-    told = told_by(page.removed, page.stopped_before, page.hurried, page.emptied)
+    told = asked_by(page.asked)
     page.show_queue(QueuePicture(state, working=True, retry_at=time.time() + 5))
     page.view.choose("low")
     for each in buttons:
         each.click()
-    assert told == [("low",), ("low",), (), ()]
+    assert told == [("remove", "low"), ("toggle_pause_before", "low"), ("hurry",), ("clear",)]
 
 
 def test_the_next_attempt_is_counted_down_while_somebody_looks(
