@@ -14,7 +14,6 @@ from lorestudio.studio.tryout.project_changes import plan_change
 from lorestudio.systems.ideas import Change
 from lorestudio.trace.diff import Key
 from lorestudio.ui.features.trace.actions import TraceFeature
-from lorestudio.ui.features.why_not.page import WhyNotPage
 from lorestudio.ui.features.why_not.pane import WhyView
 from lorestudio.ui.features.why_not.search import FixWork, RowWork, WhyNotSearch, WouldWork
 from lorestudio.ui.shell.actions import Action, Where
@@ -32,12 +31,12 @@ class WhyNotFeature(Feature):
     def __init__(self, context: Context, trace: TraceFeature, work: NoteWork, change_system: ChangeSystem) -> None:
         super().__init__(context)
         self._trace, self._work, self._change_system = trace.pane, work, change_system
-        self.pane = WhyView(context.theme, context.session, context.selection)
+        session, selection = context.session, context.selection
+        self.search, self.would = WhyNotSearch(session, selection, self), WouldWork(session, selection, self)
+        self.fixes = FixWork(session, selection, self)
+        self.pane = WhyView(context.theme, session, selection, self.search, self.would)
+        self.page = self.pane.page
         trace.pane.take_why(self.pane)
-        self.search = WhyNotSearch(context.session, context.selection, self)
-        self.would = WouldWork(context.session, context.selection, self)
-        self.fixes = FixWork(context.session, context.selection, self)
-        self.page = WhyNotPage(context.theme, self.search, self.pane)
         self._applied: tuple[bool, Key | None] | None = None
         """Whether the last change was to bring a note in, and which, until the run tells what came of it."""
         self.pane.message_wanted.connect(trace.go_to_message)
@@ -70,7 +69,6 @@ class WhyNotFeature(Feature):
         context, pane, trace = self.context, self.pane, self._trace
         pane.copy_button.clicked.connect(partial(context.run, "copy.why"))
         pane.copied.connect(lambda: context.flash(tr("The explanation was copied.")))
-        pane.mount(self.page, self.search, self.would)
         pane.searched.connect(self.find)
         self.page.wanted.connect(self._apply)
         trace.answers.fix_wanted.connect(self._make_fix)

@@ -230,16 +230,19 @@ _NumbersT = TypeVar("_NumbersT", ScorePage, SimilarityPage)
 class WhyView(QWidget):
     """Follows the chosen entry, stage and generation; a click on a stage chooses it. `copied` follows a copy.
 
-    `searched` follows the wish to find what would bring the entry in; the answers have a page of their own.
+    `searched` follows the wish to find what would bring the entry in; the answers have a `page` of their own.
     """
 
     copied = Signal()
     message_wanted = Signal(int)
     searched = Signal()
 
-    def __init__(self, theme: Theme, session: Session, selection: Selection) -> None:
+    def __init__(
+        self, theme: Theme, session: Session, selection: Selection, search: WhyNotSearch, would: WouldWork
+    ) -> None:
         super().__init__()
         self.theme, self._session, self._selection = theme, session, selection
+        self._search, self._would = search, would
         self.setAccessibleName(tr("Why?"))
         self._make_buttons()
         self._icon = QLabel(self)
@@ -257,11 +260,10 @@ class WhyView(QWidget):
         self.browser.document().setDocumentMargin(10)
         self.browser.setMinimumHeight(40)
         self.empty = EmptyState(theme, "question", self)
-        self._pages = stack(self.browser, self.empty)
-        self._page: WhyNotPage | None = None
-        self._search: WhyNotSearch | None = None
-        self._would: WouldWork | None = None
+        self.page = WhyNotPage(theme, search, self)
+        self._pages = stack(self.browser, self.empty, self.page)
         tight(self._head, (self._pages, 1), of=self)
+        search.changed.connect(self._show_button)
         for signal in (
             session.project_changed, session.choice_changed, session.state_changed, session.preview_changed,
             selection.generation_changed, selection.entry_changed, selection.stage_changed, theme.changed,
@@ -296,12 +298,6 @@ class WhyView(QWidget):
         self.scores_button = iconed(self.theme, scores, "number")
         self._buttons = row(1, self.scores_button, self.copy_button, spacing=7, margins=0)
 
-    def mount(self, page: WhyNotPage, search: WhyNotSearch, would: WouldWork) -> None:
-        """Take in the page of answers, and what is known of later stages."""
-        self._page, self._search, self._would = page, search, would
-        self._pages.addWidget(page)
-        search.changed.connect(self._show_button)
-
     def focus_target(self) -> QWidget:
         """The explanation, the numbers, or the answers."""
         page = self._pages.currentWidget()
@@ -309,7 +305,7 @@ class WhyView(QWidget):
             return page.focus_target()
         if isinstance(page, SimilarityPage):
             return page.view
-        return self._page.area if self._page is not None and self.answers_button.isChecked() else self.browser
+        return self.page.area if self.answers_button.isChecked() else self.browser
 
     def show_answers(self, on: bool) -> None:
         """Show what would bring the entry in, or the explanation."""
@@ -381,9 +377,10 @@ class WhyView(QWidget):
 
     def _show_page(self) -> None:
         self._show_button()
-        page = self._page if self._page is not None and self.answers_button.isChecked() else None
-        numbers = self._numbers() if page is None and self.scores_button.isChecked() else None
-        self._pages.setCurrentWidget(numbers or page or self.browser)
+        if self.answers_button.isChecked():
+            self._pages.setCurrentWidget(self.page)
+        else:
+            self._pages.setCurrentWidget((self._numbers() if self.scores_button.isChecked() else None) or self.browser)
 
     def _numbers(self) -> QWidget | None:
         """The page of numbers, filled; None where nothing is looked at.
@@ -407,10 +404,8 @@ class WhyView(QWidget):
 
     def _show_button(self) -> None:
         search = self._search
-        asks = search is not None and search.note is not None and search.takes_part
-        self.answers_button.setVisible(asks)
-        goes_in = search is not None and search.goes_in
-        self.answers_button.setText(tr("What would keep it out?") if goes_in else tr("What would bring it in?"))
+        self.answers_button.setVisible(search.note is not None and search.takes_part)
+        self.answers_button.setText(tr("What would keep it out?") if search.goes_in else tr("What would bring it in?"))
 
     def _toggle_answers(self, on: bool) -> None:
         if on:
@@ -472,9 +467,9 @@ class WhyView(QWidget):
 
     def _later(self, trace: Trace, entry: int) -> list[str]:
         """What the stages behind the one that stopped it would have done."""
-        would = self._would.of(trace, entry) if self._would is not None else None
+        would = self._would.of(trace, entry)
         if would is None:
-            sentence = self._would.not_held(trace, entry) if self._would is not None else ""
+            sentence = self._would.not_held(trace, entry)
             text = tr("What later stages would have done is not known. {why}", why=sentence)
             return [html.paragraph(text)] if sentence else []
         return [html.paragraph(tr("It {sentence}.", sentence=sentence)) for sentence in would.sentences]
@@ -486,7 +481,7 @@ class WhyView(QWidget):
         """The stages that had something to say, with that where it is not `said` above."""
         palette = self.theme.palette
         rows, silent = [], 0
-        would = self._would.of(trace, entry) if self._would is not None else None
+        would = self._would.of(trace, entry)
         later_said = would.sentences if would is not None else ()
         for cell in cells:
             record = records[cell.stage]
