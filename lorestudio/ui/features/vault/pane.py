@@ -20,7 +20,7 @@ from lorestudio.studio.project.project import Project
 from lorestudio.trace.journey import Fate
 from lorestudio.trace.model import Trace
 from lorestudio.trace.timeline import Fired
-from lorestudio.ui.features.vault.table import Note, VaultTable, note_key
+from lorestudio.ui.features.vault.table import Note, NoteMarks, VaultTable, note_key
 from lorestudio.ui.features.vault.tree import (
     AT_ONCE,
     WRAPPED,
@@ -90,10 +90,9 @@ class VaultPane(Pane):
         self._quiet = False
         self.now_called: Callable[[Path], Path] = lambda path: path
         """What a file is called now, for finding the selected notes again after they were renamed."""
-        self.model = VaultTree(self)
-        held = partial(expected.at, None)
-        self.model.set_marks(self._mark, self._is_dirty, held)
-        self.table_model = VaultTable(self, self._firing.of, self._mark, self._is_dirty, held, self._search_text)
+        marks = NoteMarks(self._mark, self._is_dirty, partial(expected.at, None))
+        self.model = VaultTree(self, marks)
+        self.table_model = VaultTable(self, self._firing.of, marks, self._search_text)
         expected.changed.connect(self._repaint_marks)
         self.search_field = self.filter = _Filter(self, tr("Filter the vault"))
         self.matches = label(self, kind="small")
@@ -370,7 +369,7 @@ class VaultPane(Pane):
 
     def _settle(self) -> None:
         """After the rows changed: open what should be open, say how many there are, find the chosen one."""
-        project = self._session.project
+        project, shown = self._session.project, self.table_model if self.view is self.table else self.model
         for node in self.model.root.children if self.model.matches <= OPEN_UP_TO else ():
             quiet = node.kind is Branch.GROUP and node.icon == "left-out"
             if self.model.filtered or not quiet:
@@ -381,15 +380,13 @@ class VaultPane(Pane):
             self.empty.say(tr("No vault"), tr("Open the folder with your notes to begin."))
         else:
             total = count(len(project.index.entries), "entry", "entries")
-            shown = self.table_model if self.view is self.table else self.model
             self.matches.setText(self._found_words(total) if shown.filtered else total)
             self._show_totals()
             if shown.filtered:
                 self.empty.say(tr("Nothing found"), tr("No title, key, tag or file name has all these words."))
             else:
                 self._say_no_entries(project)
-        model = self.table_model if self.view is self.table else self.model
-        offered = bool(self._plain) and not model.filtered
+        offered = bool(self._plain) and not shown.filtered
         self.pages.setCurrentWidget(self.view if self.view.model().rowCount() and not offered else self.empty)
         self._show_entry()
 

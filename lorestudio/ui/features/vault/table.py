@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Final, TypeAlias
 
+from msgspec import Struct
 from PySide6.QtCore import QObject
 
 from lorestudio.domain.entry import Entry, LeftOutNote, NoteProblem, VaultIndex
@@ -70,6 +71,35 @@ QUIET: Final = {"not a candidate", "refused"}
 """Marks that are not shown in lists of notes."""
 
 
+class NoteMarks(Struct, frozen=True):
+    """What is marked at notes, asked for those in sight: what became of an entry in the chosen generation, which notes
+    have unsaved text, and what is expected of an entry.
+    """
+
+    fate: Callable[[int], Mark | None] = lambda _entry: None
+    is_dirty: Callable[[Note], bool] = lambda _note: False
+    held: Callable[[int], ExpectedMark | None] = lambda _entry: None
+
+    def of(self, note: Note | None) -> Mark | None:
+        """What became of a note, None where that is not known."""
+        return self.fate(note.id) if isinstance(note, Entry) else None
+
+    def expected(self, note: Note | None) -> ExpectedMark | None:
+        """What is expected of a note, None where nothing is."""
+        return self.held(note.id) if isinstance(note, Entry) else None
+
+    def pieces(self, note: Note, *warnings: Piece, room: float) -> list[Piece]:
+        """The marks at the right end of a note's cell; that of what is expected has this room, in pixels."""
+        dirty = [Glyph("constant", "accent", 11, 15, steady=True)] if self.is_dirty(note) else []
+        held, mark = self.expected(note), self.of(note)
+        expected = [Glyph(*held.glyph, 13, room, steady=True)] if held is not None else []
+        fate = [Marked(mark, 16, 17)] if mark is not None and mark.word not in QUIET else []
+        return [*dirty, *warnings, *expected, *fate]
+
+
+UNMARKED: Final = NoteMarks()
+
+
 class VaultTable(RecordTable):
     """One row a note, those without a number at the end. What became of it in the chosen generation is marked.
 
@@ -80,12 +110,10 @@ class VaultTable(RecordTable):
         self,
         parent: QObject | None = None,
         fired: Callable[[int], Fired] = lambda _entry: NEVER,
-        fate: Callable[[int], Mark | None] = lambda _entry: None,
-        is_dirty: Callable[[Note], bool] = lambda _note: False,
-        held: Callable[[int], ExpectedMark | None] = lambda _entry: None,
+        marks: NoteMarks = UNMARKED,
         text: Callable[[Note], str] = search_text,
     ) -> None:
-        self._fired, self._fate, self._is_dirty, self._held = fired, fate, is_dirty, held
+        self._fired, self.marks = fired, marks
         self._recorded: Mapping[int, Usage] = {}
         self._modified: Mapping[tuple[str, str], float] = {}
         self._problems: Mapping[tuple[str, str], int] = {}
@@ -117,7 +145,7 @@ class VaultTable(RecordTable):
         return [
             Column("Title", note_title, "title",
                    "The entry's title, or the file's name where the note is no entry", 156,
-                   look=self._title_look, spoken=self._spoken, mark=self._mark_of),
+                   look=self._title_look, spoken=self._spoken, mark=self.marks.of),
             Column("State", lambda note: note_kind(note).word, "state",
                    "What sort of entry it is, or why it is none", 94, look=_state_look),
             _words_column("Folder", note_folder, "The folder inside the vault", 94),
@@ -201,17 +229,8 @@ class VaultTable(RecordTable):
         usage = self._recorded.get(note.id) if isinstance(note, Entry) else None
         return when_words(usage.last_triggered_ms / 1000) if usage is not None and usage.last_triggered_ms else ""
 
-    def _mark_of(self, note: Note) -> Mark | None:
-        return self._fate(note.id) if isinstance(note, Entry) else None
-
     def _title_look(self, note: Note) -> Look:
-        mark = self._mark_of(note)
-        right: list[Piece] = [Glyph("constant", "accent", 11, 15, steady=True)] if self._is_dirty(note) else []
-        if isinstance(note, Entry) and (held := self._held(note.id)) is not None:
-            right.append(Glyph(*held.glyph, 13, 15, steady=True))
-        if mark is not None and mark.word not in QUIET:
-            right.append(Marked(mark, 16, 17))
-        return one_line(Words(note_title(note), gap=0), right=right)
+        return one_line(Words(note_title(note), gap=0), right=self.marks.pieces(note, room=15))
 
     def _problem_look(self, note: Note) -> Look:
         before = (Glyph("warning", "warning", 13),) if self._problem_count(note) else ()
@@ -221,9 +240,9 @@ class VaultTable(RecordTable):
         parts = [note_title(note), note_kind(note).word]
         if problems := self._problem_count(note):
             parts.append(count(problems, "problem", "problems"))
-        if self._is_dirty(note):
+        if self.marks.is_dirty(note):
             parts.append(tr("unsaved changes"))
-        if isinstance(note, Entry) and (held := self._held(note.id)) is not None:
+        if (held := self.marks.expected(note)) is not None:
             parts.append(held.words)
         return ", ".join(parts)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from operator import attrgetter
@@ -15,13 +15,12 @@ from PySide6.QtWidgets import QStyleOptionViewItem, QTreeView, QWidget
 from lorestudio.domain.entry import Entry, LeftOutNote, VaultIndex
 from lorestudio.domain.texts import comparable, reading_order, shorten
 from lorestudio.studio.notes.book_entries import ranked_by_order
-from lorestudio.ui.features.vault.table import QUIET, Note, search_text
+from lorestudio.ui.features.vault.table import UNMARKED, Note, NoteMarks, search_text
 from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, DISPLAY, EDIT, LOOK, MARK, Index
 from lorestudio.ui.shell.theme import scaled
 from lorestudio.ui.shell.words import count, number, tr
-from lorestudio.ui.state.expected import ExpectedMark
-from lorestudio.ui.widgets.cells import CellDelegate, Column, Glyph, Look, Marked, Piece, Strip, Words
-from lorestudio.ui.widgets.paint import Mark, Wrapper, entry_kind
+from lorestudio.ui.widgets.cells import CellDelegate, Column, Glyph, Look, Piece, Strip, Words
+from lorestudio.ui.widgets.paint import Wrapper, entry_kind
 from lorestudio.ui.widgets.tree import RecordTree, TreeRow
 
 NOTES_TYPE: Final = "application/x-lorestudio-notes"
@@ -145,23 +144,21 @@ class VaultTree(RecordTree[Node]):
 
     Notes can be dragged into folders: `dropped` carries them, the vault ("" where there is only one) and the folder.
     The title of an entry can be typed over: `retitled` carries the entry and what was typed.
-
-    `set_filter` keeps what contains every word in its title, keys, tags, file name or problem; `matches` counts it.
     """
 
     dropped = Signal(object, str, str)
     retitled = Signal(object, str)
 
-    def __init__(self, parent: QObject | None = None) -> None:
-        column = Column("", attrgetter("title"), look=self._look, spoken=self._spoken, mark=self._mark_of)
+    def __init__(self, parent: QObject | None = None, marks: NoteMarks = UNMARKED) -> None:
+        self.marks = marks
+        column = Column(
+            "", attrgetter("title"), look=self._look, spoken=self._spoken, mark=lambda node: self.marks.of(node.item)
+        )
         super().__init__(
             Node(Branch.FOLDER, ""), [column], tip=lambda node, _column: self._tip(node), about=_tooltip,
             entry=lambda node: node.entry.id if node.entry is not None else None, parent=parent,
         )  # fmt: skip
         self.rows = Rows(VaultIndex())
-        self._fate: Callable[[int], Mark | None] = lambda _entry: None
-        self._is_dirty: Callable[[Note], bool] = lambda _note: False
-        self._held: Callable[[int], ExpectedMark | None] = lambda _entry: None
         self._dragged: tuple[Note, ...] = ()
 
     # ---- content ----------------------------------------------------------------------------------------------------
@@ -169,12 +166,6 @@ class VaultTree(RecordTree[Node]):
     def set_index(self, index: VaultIndex) -> None:
         """Show another vault."""
         self.show_rows(Rows(index, self.rows.words))
-
-    def set_filter(self, text: str) -> None:
-        """Show only what contains every word of `text`, without regard to case."""
-        words = filter_words(text)
-        if words != self.rows.words:
-            self.show_rows(Rows(self.rows.index, words, self.rows.texts))
 
     def show_rows(self, rows: Rows) -> None:
         """Show these rows, whoever made them."""
@@ -190,15 +181,6 @@ class VaultTree(RecordTree[Node]):
     def matches(self) -> int:
         """How many notes are shown."""
         return self.rows.matches
-
-    def set_marks(
-        self,
-        fate: Callable[[int], Mark | None],
-        is_dirty: Callable[[Note], bool],
-        held: Callable[[int], ExpectedMark | None] = lambda _entry: None,
-    ) -> None:
-        """Where marks, dirty dots and what is expected come from; asked for visible rows only."""
-        self._fate, self._is_dirty, self._held = fate, is_dirty, held
 
     def refresh_marks(self) -> None:
         """The marks may have changed; views repaint what they show."""
@@ -232,10 +214,6 @@ class VaultTree(RecordTree[Node]):
     def folder_rows(self) -> list[QModelIndex]:
         """All rows of folders and groups."""
         return [self.createIndex(node.row, 0, node) for node in self.root.below() if node.children]
-
-    def is_dirty(self, node: Node) -> bool:
-        """Whether the row's note has unsaved text."""
-        return node.item is not None and self._is_dirty(node.item)
 
     # ---- Qt ---------------------------------------------------------------------------------------------------------
 
@@ -280,9 +258,6 @@ class VaultTree(RecordTree[Node]):
 
     # ---- inside -----------------------------------------------------------------------------------------------------
 
-    def _mark_of(self, node: Node) -> Mark | None:
-        return self._fate(node.item.id) if isinstance(node.item, Entry) else None
-
     def _look(self, node: Node) -> Look:
         """Glyph, title, and on the right what matters this turn."""
         note, folder = node.item, node.kind in {Branch.FOLDER, Branch.GROUP}
@@ -292,20 +267,14 @@ class VaultTree(RecordTree[Node]):
         pieces.append(Words(node.title, tone, bold=folder, wraps=not isinstance(note, LeftOutNote)))
         if isinstance(note, LeftOutNote):
             pieces.append(Words(note.message, "text_faint", 0.9, steady=True, gap=0))
-        if folder:
+        if folder or note is None:
             return _line(pieces, [Words(number(node.amount), "text_faint", steady=True, gap=0)])
-        mark = self._mark_of(node)
-        right: list[Piece] = [Glyph("constant", "accent", 11, 15, steady=True)] if self.is_dirty(node) else []
-        if isinstance(note, Entry) and note.warnings:
-            right.append(Glyph("warning", "warning", 13, 17, steady=True))
-        if isinstance(note, Entry) and (held := self._held(note.id)) is not None:
-            right.append(Glyph(*held.glyph, 13, 17, steady=True))
-        if mark is not None and mark.word not in QUIET:
-            right.append(Marked(mark, 16, 17))
-        return _line(pieces, right)
+        warned = isinstance(note, Entry) and bool(note.warnings)
+        warnings = [Glyph("warning", "warning", 13, 17, steady=True)] if warned else []
+        return _line(pieces, self.marks.pieces(note, *warnings, room=17))
 
     def _tip(self, node: Node) -> str:
-        held = self._held(node.entry.id) if node.entry is not None else None
+        held = self.marks.expected(node.item)
         return "\n".join([_tooltip(node), *([held.words] if held is not None else [])])
 
     def _spoken(self, node: Node) -> str:
@@ -316,9 +285,9 @@ class VaultTree(RecordTree[Node]):
         parts = [node.title, entry_kind(entry).word]
         if entry.warnings:
             parts.append(count(len(entry.warnings), "warning", "warnings"))
-        if self._is_dirty(entry):
+        if self.marks.is_dirty(entry):
             parts.append(tr("unsaved changes"))
-        mark, held = self._fate(entry.id), self._held(entry.id)
+        mark, held = self.marks.of(entry), self.marks.expected(entry)
         if held is not None:
             parts.append(held.words)
         if mark is not None:

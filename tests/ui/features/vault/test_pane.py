@@ -19,7 +19,7 @@ from lorestudio.domain.state import Usage
 from lorestudio.trace.journey import Journeys
 from lorestudio.ui.features.vault import pane as vault_pane
 from lorestudio.ui.features.vault.pane import VaultPane
-from lorestudio.ui.features.vault.table import VaultTable, note_key, when_words
+from lorestudio.ui.features.vault.table import NoteMarks, VaultTable, note_key, when_words
 from lorestudio.ui.features.vault.tree import Rows, TitleDelegate, VaultTree
 from lorestudio.ui.shell.main_window import MainWindow
 from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, EDIT, TOOLTIP
@@ -385,7 +385,7 @@ def tree(qapp: object) -> VaultTree:
 
 
 def mark_all(tree: VaultTree) -> None:
-    tree.set_marks(
+    tree.marks = NoteMarks(
         lambda entry: fate_mark(JOURNEYS.fate(entry)),
         lambda note: isinstance(note, Entry) and note.id == SKARN,
         lambda entry: BROKEN if entry == CROWN else None,
@@ -405,7 +405,6 @@ def test_a_note_says_what_became_of_it_what_is_unsaved_and_what_was_expected(tre
     assert row_of(tree, CROWN).data(TOOLTIP).endswith("\nNot met: Crown goes in")
     assert tree.index(0, 0).data(ACCESSIBLE_TEXT) == "items, 1 note"
     assert tree.index_of_note(LEFT_OUT[0]).data(ACCESSIBLE_TEXT).startswith("bad.md: not UTF-8")
-    assert [tree.is_dirty(tree.node(row_of(tree, entry))) for entry in (SKARN, CROWN)] == [True, False]
 
 
 def test_notes_in_a_row_are_one_range(tree: VaultTree) -> None:
@@ -416,7 +415,7 @@ def test_notes_in_a_row_are_one_range(tree: VaultTree) -> None:
     assert ranges(BELL, RULES, SKARN) == [("Bell", "Skarn")]
     assert ranges(BELL, SKARN) == [("Bell", "Bell"), ("Skarn", "Skarn")]
     assert ranges(CROWN, DAWNKEEP) == [("Crown", "Crown"), ("Dawnkeep", "Dawnkeep")]  # in two folders
-    tree.set_filter("bell")
+    tree.show_rows(Rows(INDEX, ("bell",)))
     assert ranges(BELL, RULES) == [("Bell", "Bell")]
 
 
@@ -456,7 +455,7 @@ def test_rows_of_the_tree_are_drawn(tree: VaultTree, theme: Theme, qtbot: QtBot)
     assert (ink["Skarn"], ink["items"], ink["README.md"], ink["1"]) == (text, text, muted, faint)
     assert ink["no lorebook tag"] == faint
     bare = len([each for each in drawn(view) if each.kind == "image"])
-    tree.set_marks(lambda _entry: None, lambda _note: False)
+    tree.marks = NoteMarks()
     assert bare - len([each for each in drawn(view) if each.kind == "image"]) == MARKED
 
 
@@ -514,9 +513,10 @@ def test_titles_get_another_line_where_the_pane_gets_narrower(window: MainWindow
 
 def test_signs_keep_their_colours_where_their_rows_are_chosen(theme: Theme, qtbot: QtBot, tree: VaultTree) -> None:
     mark_all(tree)
-    table = VaultTable(
+    marks = NoteMarks(
         is_dirty=lambda note: note == ENTRIES[SKARN], held=lambda entry: BROKEN if entry == CROWN else None
     )
+    table = VaultTable(marks=marks)
     table.set_index(INDEX)
     view = QTreeView(headerHidden=True, selectionMode=QTreeView.SelectionMode.ExtendedSelection)
     rows = RecordView(theme, table, "Notes", many=True)
@@ -536,11 +536,12 @@ def test_signs_keep_their_colours_where_their_rows_are_chosen(theme: Theme, qtbo
 
 
 def test_cells_of_the_table_are_drawn(theme: Theme, qtbot: QtBot) -> None:
-    model = VaultTable(
+    marks = NoteMarks(
         fate=lambda entry: fate_mark(JOURNEYS.fate(entry)),
         is_dirty=lambda note: isinstance(note, Entry) and note.id == SKARN,
         held=lambda entry: BROKEN if entry == CROWN else None,
     )
+    model = VaultTable(marks=marks)
     off = LeftOutNote("a/Off.md", "vault", NoteProblem.DISABLED, "off")
     model.set_index(VaultIndex(ENTRIES, (*LEFT_OUT, off), vaults=("vault",)))
     model.set_problems({note_key(ENTRIES[BELL]): 3})

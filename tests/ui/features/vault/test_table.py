@@ -14,7 +14,7 @@ from lorestudio.domain.entry import Entry, LeftOutNote, NoteProblem, VaultIndex
 from lorestudio.domain.records import replace
 from lorestudio.domain.state import Usage
 from lorestudio.trace.timeline import Fired, fired_in
-from lorestudio.ui.features.vault.table import VaultTable, note_key, note_title
+from lorestudio.ui.features.vault.table import NoteMarks, VaultTable, note_key, note_title
 from lorestudio.ui.shell.main_window import MainWindow
 from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT
 from lorestudio.ui.state.traces import FiringCounts
@@ -105,7 +105,7 @@ def test_other_marks_are_told_of_all_titles_and_sort_nothing_anew(table, column)
 @pytest.mark.parametrize(("word", "shown"), [("injected", True), ("refused", False), ("not a candidate", False)])
 def test_a_title_has_the_mark_of_its_fate_where_that_says_something(qapp, word: str, shown: bool) -> None:
     mark = Mark("check", "green", word)
-    model = VaultTable(fate=lambda entry: mark if entry == BELL else None)
+    model = VaultTable(marks=NoteMarks(lambda entry: mark if entry == BELL else None))
     model.set_index(VaultIndex(ENTRIES, LEFT_OUT, vaults=("vault",)))
     marked = {
         note_title(note): [piece.mark for piece in model.columns[0].look(note).strips[0].right] for note in model.rows

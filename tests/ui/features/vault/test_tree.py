@@ -10,8 +10,8 @@ from PySide6.QtCore import QModelIndex
 from lorestudio.domain.entry import VaultIndex
 from lorestudio.domain.records import replace
 from lorestudio.trace.journey import Journeys
-from lorestudio.ui.features.vault.table import VaultTable
-from lorestudio.ui.features.vault.tree import AT_ONCE, RANGE, Branch, VaultTree
+from lorestudio.ui.features.vault.table import NoteMarks, VaultTable
+from lorestudio.ui.features.vault.tree import AT_ONCE, RANGE, Branch, Rows, VaultTree, filter_words
 from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, DISPLAY, TOOLTIP
 from lorestudio.ui.widgets.paint import fate_mark
 from tests.ui.conftest import check
@@ -19,6 +19,10 @@ from tests.ui.worlds import BELL, CROWN, DAWNKEEP, ENTRIES, LEFT_OUT, RULES, SKA
 
 pytestmark = pytest.mark.usefixtures("qapp")
 INDEX = VaultIndex(ENTRIES, LEFT_OUT, vaults=("vault",))
+
+
+def find(model: VaultTree, text: str) -> None:
+    model.show_rows(Rows(model.rows.index, filter_words(text), model.rows.texts))
 
 
 def picture(model: VaultTree, parent: QModelIndex | None = None, depth: int = 0) -> list[str]:
@@ -86,8 +90,8 @@ def test_two_vaults_get_a_branch_each() -> None:
 def test_the_filter_wants_every_word(text: str, matches: int, shown: list[int]) -> None:
     model = VaultTree()
     model.set_index(INDEX)
-    model.set_filter("x")
-    model.set_filter(text)
+    model.show_rows(Rows(INDEX, filter_words("x")))
+    find(model, text)
     assert model.entries() == shown
     assert model.matches == matches
     assert model.filtered == bool(text)
@@ -97,7 +101,7 @@ def test_the_filter_finds_accents_however_they_are_encoded() -> None:
     model = VaultTree()
     apart = unicodedata.normalize("NFD", "Café")
     model.set_index(VaultIndex((replace(ENTRIES[SKARN], title=apart),), vaults=("vault",)))
-    model.set_filter("café")
+    find(model, "café")
     assert model.entries() == [SKARN]
 
 
@@ -107,13 +111,12 @@ def test_a_row_says_what_it_is_and_what_became_of_it() -> None:
     model = VaultTree()
     model.set_index(INDEX)
     marks = {entry: fate_mark(end) for entry, end in ends.items()}
-    model.set_marks(marks.get, lambda note: note is ENTRIES[CROWN])
+    model.marks = NoteMarks(marks.get, lambda note: note is ENTRIES[CROWN])
     crown = model.index_of_note(ENTRIES[CROWN])
     assert crown.data(ACCESSIBLE_TEXT) == "Crown, normal, 1 warning, unsaved changes, this turn: cut"
     rules = model.index_of_note(ENTRIES[RULES])
     assert rules.data(ACCESSIBLE_TEXT) == "Rules, constant, always in, this turn: injected"
     assert "priority is no number" in crown.data(TOOLTIP)
-    assert model.is_dirty(model.node(crown))
     broken = model.index(0, 0, model.index(5, 0))
     assert broken.data(ACCESSIBLE_TEXT) == "bad.md: not UTF-8: byte 0xFF in line 3"
     assert model.node(broken).kind is Branch.LEFT_OUT
@@ -126,7 +129,7 @@ def test_five_thousand_entries_are_arranged_and_filtered(qtbot) -> None:
     )
     model = VaultTree()
     model.set_index(VaultIndex(entries, vaults=("vault",)))
-    model.set_filter("folder 49/")
+    find(model, "folder 49/")
     assert model.matches == 100
     assert len(model.entries()) == 100
 
@@ -147,5 +150,5 @@ def test_many_entries_of_one_place_stand_in_ranges_by_their_titles() -> None:
     assert [node.title for node in groups] == ["Broken notes", "Left out"]
     assert model.entries() == list(range(AT_ONCE + 1))
     assert model.node(model.index_of_note(entries[-1]).parent()) is ranges[-1]
-    model.set_filter("note 7")
+    find(model, "note 7")
     assert [node.title for node in model.root.children][:3] == ["Note 7", "Note 17", "Note 27"]
