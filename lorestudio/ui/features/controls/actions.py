@@ -84,6 +84,7 @@ class ControlsFeature(Feature):
     def actions(self) -> Iterable[Action]:
         """What can be done."""
         project, presets, pins, blocks = self.context.has_project, self.presets, ControlsPart.PINS, ControlsPart.BLOCKS
+        of_project = partial(Action, when=project)
         return (
             Action(
                 "controls.pin", "Pin in this chat", MENU, 400, partial(self.toggle, pins), ("Ctrl+Alt+P",),
@@ -115,14 +116,13 @@ class ControlsFeature(Feature):
                 when=partial(self._can_choose, ControlsPart.FOLDERS), off=partial(self._unheeded, ControlsPart.FOLDERS),
                 icon="folder", tip="Use only entries of some folders in this chat",
             ),
-            Action(
+            of_project(
                 "controls.notebook", "Author's Notebook…", MENU, 600, partial(self.edit_text, ControlsPart.NOTEBOOK),
-                ("Ctrl+Alt+N",), when=project, icon="pencil",
-                tip="Your own text for this chat that goes into every prompt",
+                ("Ctrl+Alt+N",), icon="pencil", tip="Your own text for this chat that goes into every prompt",
             ),
-            Action(
-                "controls.notepad", "AI Notepad…", MENU, 605, partial(self.edit_text, ControlsPart.NOTEPAD),
-                when=project, icon="ai", tip="The notes that the writing model keeps in this chat",
+            of_project(
+                "controls.notepad", "AI Notepad…", MENU, 605, partial(self.edit_text, ControlsPart.NOTEPAD), icon="ai",
+                tip="The notes that the writing model keeps in this chat",
             ),
             Action(
                 "controls.character", "Active character…", MENU, 610, self._choosing(self.pickers.character),
@@ -130,16 +130,15 @@ class ControlsFeature(Feature):
                 off=partial(self._unheeded, ControlsPart.CHARACTER), icon="chat",
                 tip="Whose entry comes in by itself where “Match the active character” is on",
             ),
-            Action(
+            of_project(
                 "presets.apply", "Apply a scenario preset…", PRESETS, 700, presets.ask_apply, ("Ctrl+Alt+R",),
-                when=project, icon="list",
+                icon="list",
             ),
-            Action("presets.save", "Save as a scenario preset…", PRESETS, 705, presets.ask_save, when=project,
-                   icon="save"),
-            Action("presets.manage", "Scenario presets…", PRESETS, 710, presets.manage, when=project),
-            Action(
+            of_project("presets.save", "Save as a scenario preset…", PRESETS, 705, presets.ask_save, icon="save"),
+            of_project("presets.manage", "Scenario presets…", PRESETS, 710, presets.manage),
+            of_project(
                 "controls.focus", "Go to the choices above the chat", MENU, 800, self.focus_bar, ("Ctrl+Alt+K",),
-                when=project, tip="Arrow keys walk through them, Delete removes one, Enter changes it",
+                tip="Arrow keys walk through them, Delete removes one, Enter changes it",
             ),
             Action(
                 "controls.file", "Back to the choices of the chat's file", MENU, 805, self.back_to_file, icon="undo",

@@ -105,8 +105,9 @@ class MemoriesFeature(Feature):
 
     def actions(self) -> Iterable[Action]:
         """What can be done."""
-        store, work, here = self.store, self.work, Where.MEMORIES
+        store, work = self.store, self.work
         row, known = lambda: self._row is not None, lambda: not work.busy and store.chat_known
+        of_row = partial(Action, where=Where.MEMORIES, when=row)
 
         def with_row(do: Callable[[MemoryRow], object]) -> Callable[[], object]:
             return lambda: do(found) if (found := self._row) is not None else None
@@ -132,47 +133,40 @@ class MemoriesFeature(Feature):
                 "memories.search", "Search memories by meaning", MENU, 920, self._open_search, icon="search",
                 tip="Type what the memories should be about; the most similar ones come first",
             ),
+            of_row("memories.similar", "Find memories like this one", ONE, 921, with_row(self._find_similar), ("S",)),
             Action(
-                "memories.similar", "Find memories like this one", ONE, 921, with_row(self._find_similar), ("S",),
-                here, row,
+                "memories.edit", "Edit the memory", ONE, 1020, with_row(lambda _row: self.pane.memories.detail.edit()),
+                when=row, icon="pencil", tip="Write its text; Enter in the list does so, too",
             ),
-            Action(
-                "memories.edit", "Edit the memory", ONE, 1020,
-                with_row(lambda _row: self.pane.memories.detail.edit()), when=row, icon="pencil",
-                tip="Write its text; Enter in the list does so, too",
-            ),
-            Action(
+            of_row(
                 "memories.pin", "Pin the memory", ONE, 1021,
-                with_row(lambda row: store.pin(row.memory, pinned=not row.memory.pinned)), ("P",), here, row, "star",
-                "Pinned memories go into every prompt", text=self._pin_words,
+                with_row(lambda row: store.pin(row.memory, pinned=not row.memory.pinned)), ("P",), icon="star",
+                tip="Pinned memories go into every prompt", text=self._pin_words,
             ),
-            Action(
+            of_row(
                 "memories.delete", "Delete the memory", ONE, 1022, with_row(lambda row: store.delete([row.memory])),
-                ("Del",), here, row, "trash", "It can be taken back",
+                ("Del",), icon="trash", tip="It can be taken back",
             ),
             Action(
-                "memories.undo", "Take the deletion back", ONE, 1023, store.undo, ("Ctrl+Z",), here,
+                "memories.undo", "Take the deletion back", ONE, 1023, store.undo, ("Ctrl+Z",), Where.MEMORIES,
                 lambda: bool(store.deleted), "undo",
             ),
             Action(
-                "memories.messages", "Show the messages it came from", ONE, 1120, with_row(self._show_messages),
-                ("M",), here, lambda: (found := self._row) is not None and found.own, "chat",
+                "memories.messages", "Show the messages it came from", ONE, 1120, with_row(self._show_messages), ("M",),
+                Where.MEMORIES, lambda: (found := self._row) is not None and found.own, "chat",
             ),
-            Action(
+            of_row(
                 "memories.origin", "Show where the memory came from", ONE, 1121,
-                with_row(lambda _row: self.pane.memories.detail.show_origin()), ("O",), here, row,
+                with_row(lambda _row: self.pane.memories.detail.show_origin()), ("O",),
             ),
             Action(
-                "memories.in_run", "Show the memory in the run", ONE, 1122, with_row(self._show_in_run), ("T",), here,
-                lambda: (found := self._row) is not None and self._place_in_run(found) is not None, "trace",
-                "What fact memory did with it before the reply that you look at",
+                "memories.in_run", "Show the memory in the run", ONE, 1122, with_row(self._show_in_run), ("T",),
+                Where.MEMORIES, lambda: (found := self._row) is not None and self._place_in_run(found) is not None,
+                "trace", "What fact memory did with it before the reply that you look at",
             ),
+            of_row("memories.copy", "Copy the memory", ONE, 1220, with_row(self._copy), ("Ctrl+C",), icon="copy"),
             Action(
-                "memories.copy", "Copy the memory", ONE, 1220, with_row(self._copy), ("Ctrl+C",), here, row, "copy"
-            ),
-            Action(
-                "memories.copy_all", "Copy all listed memories", MENU, 1221, self._copy_all,
-                tip="As a Markdown table",
+                "memories.copy_all", "Copy all listed memories", MENU, 1221, self._copy_all, tip="As a Markdown table",
                 when=lambda: self.is_made("memories") and bool(self.pane.memories.model.rows),
             ),
             Action("memories.reload", "Read the memories again", MENU, 1222, store.renew, icon="reload"),

@@ -31,14 +31,12 @@ class LorebooksFeature(Feature):
                 tip="Make notes of the entries of lorebooks and cards; what becomes of every field is shown first",
             ),
             Action(
-                "book.export", "Export a lorebook…", "File/Lorebooks", 105, self._export,
-                when=self._has_notes, icon="save",
-                tip="Make a lorebook of the vault's notes; what becomes of every field is shown first",
+                "book.export", "Export a lorebook…", "File/Lorebooks", 105, self._export, when=self._has_notes,
+                icon="save", tip="Make a lorebook of the vault's notes; what becomes of every field is shown first",
             ),
             Action(
-                "book.sync", "Sync with a lorebook…", "File/Lorebooks", 110, self._sync,
-                when=self._has_notes, icon="reload",
-                tip="Bring a book and the notes that it became together; both sides are compared first",
+                "book.sync", "Sync with a lorebook…", "File/Lorebooks", 110, self._sync, when=self._has_notes,
+                icon="reload", tip="Bring a book and the notes that it became together; both sides are compared first",
             ),
         )  # fmt: skip
 

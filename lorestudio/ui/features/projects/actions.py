@@ -89,62 +89,51 @@ class ProjectsFeature(Feature):
     def actions(self) -> Iterable[Action]:
         """What can be done."""
         now, reading = self.context, self.context.session.reading
+        opens = partial(Action, when=now.idle, leaves_chat=True)
         open_vault = partial(self._ask, "vault", lambda path: self._open([path]))
         open_book = partial(self._ask, "book", lambda path: self._open([path]))
         return (
-            Action(
-                "vault.open", "Open vault folder…", "File", 0, open_vault, ("Ctrl+Shift+O",), when=now.idle,
-                icon="folder", leaves_chat=True,
-            ),
-            Action(
-                "vault.open_obsidian", "Open Obsidian vault…", "File", 5, self._ask_obsidian, when=now.idle,
-                leaves_chat=True,
-            ),
-            Action(
+            opens("vault.open", "Open vault folder…", "File", 0, open_vault, ("Ctrl+Shift+O",), icon="folder"),
+            opens("vault.open_obsidian", "Open Obsidian vault…", "File", 5, self._ask_obsidian),
+            opens(
                 "chat.open", "Open chat…", "File", 10, partial(self._ask, "chat", self._open_chat), ("Ctrl+Alt+O",),
-                when=now.idle, icon="chat", leaves_chat=True,
+                icon="chat",
             ),
-            Action(
-                "chat.paste", "Paste a chat…", "File", 12, self._ask_text, when=now.idle, icon="copy", leaves_chat=True,
+            opens(
+                "chat.paste", "Paste a chat…", "File", 12, self._ask_text, icon="copy",
                 tip="Make a chat of any text in which “Name:” begins a message",
             ),
-            Action(
-                "projects.recent", "Open recent…", "File", 13, self._ask_recent, when=now.idle, leaves_chat=True,
-            ),
+            opens("projects.recent", "Open recent…", "File", 13, self._ask_recent),
             Action(
                 "project.close", "Close and go to the start", "File", 14, reading.close, when=now.project_idle,
                 leaves_chat=True, tip="Show what can be opened; nothing of the project is changed",
             ),
-            Action(
-                "demo.open", "Open the demo", "File", 15, reading.open_demo, when=now.idle, icon="lorestudio",
-                leaves_chat=True,
-            ),
+            opens("demo.open", "Open the demo", "File", 15, reading.open_demo, icon="lorestudio"),
             Action(
                 "project.tokenizer", "Count tokens with…", "Run/System", 247, self._ask_tokenizer,
                 when=now.project_idle,
                 tip="Choose who counts tokens: as SillyTavern's settings say, a tokenizer, its file, or an estimate",
             ),
-            Action(
-                "help.coach", "A minute on one note", "Help", 15, self._coach, when=now.idle, leaves_chat=True,
+            opens(
+                "help.coach", "A minute on one note", "Help", 15, self._coach,
                 tip="Why a note of the demo was cut, what would bring it in, before and after, and undo",
             ),
-            Action(
-                "demo.reset", "Reset the demo", "Help", 20, partial(reading.open_demo, reset=True), when=now.idle,
-                leaves_chat=True,
+            opens(
+                "demo.reset", "Reset the demo", "Help", 20, partial(reading.open_demo, reset=True),
                 tip="Open the demo as it came with the program; what was done to it is kept beside it",
             ),
-            Action(
-                "demo.practice", "Practise on a broken copy", "Help", 22, reading.open_practice, when=now.idle,
-                leaves_chat=True, tip="Open a copy of the demo with three faults, and what its story needs",
+            opens(
+                "demo.practice", "Practise on a broken copy", "Help", 22, reading.open_practice,
+                tip="Open a copy of the demo with three faults, and what its story needs",
             ),
-            Action(
-                "book.open", "Open lorebook…", "File/Lorebooks", 6, open_book, when=now.idle, icon="list",
-                leaves_chat=True, tip="A lorebook or a card alone, in the place of a vault: World Info runs over it",
+            opens(
+                "book.open", "Open lorebook…", "File/Lorebooks", 6, open_book, icon="list",
+                tip="A lorebook or a card alone, in the place of a vault: World Info runs over it",
             ),
-            Action(
+            opens(
                 "sillytavern.open", "Open SillyTavern's folder…", "File", 7,
-                partial(self._ask, "sillytavern", self._look_into_sillytavern), when=now.idle, icon="server",
-                leaves_chat=True, tip="Choose a chat, with what belongs to it; nothing is written there",
+                partial(self._ask, "sillytavern", self._look_into_sillytavern), icon="server",
+                tip="Choose a chat, with what belongs to it; nothing is written there",
             ),
             Action(
                 "vault.reload", "Reload from disk", "File", 100, reading.reload, ("Ctrl+Shift+R", "F5"),

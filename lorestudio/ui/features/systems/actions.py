@@ -51,7 +51,7 @@ class SystemsFeature(Feature):
     def actions(self) -> Iterable[Action]:
         """What can be done."""
         project, chat, session = self.context.has_project, self.context.has_chat, self._session
-        menu, compare = "Run/System", "Trace/Compare"
+        menu, compare, compared = "Run/System", "Trace/Compare", partial(Action, when=self._has_comparison)
         return (
             *(
                 Action(
@@ -69,8 +69,8 @@ class SystemsFeature(Feature):
                 tip="Scan SillyTavern's lorebooks in place of the vault: files, whose they are, and in what order",
             ),
             Action(
-                "systems.compare", "Compare systems on the whole chat…", compare, 236, self.show_comparison,
-                when=chat, icon="columns",
+                "systems.compare", "Compare systems on the whole chat…", compare, 236, self.show_comparison, when=chat,
+                icon="columns",
                 tip="Run the chat with two or more systems or settings, and put what they put in side by side",
             ),
             Action(
@@ -78,17 +78,14 @@ class SystemsFeature(Feature):
                 icon="columns",
                 tip="Run the chat by DeepLore's rules before and after 2.5, and say which rule lets whom in or out",
             ),
-            Action(
-                "systems.copy", "Copy the comparison of systems", compare, 240, self.copy, when=self._has_comparison,
-                icon="copy",
-            ),
-            Action(
+            compared("systems.copy", "Copy the comparison of systems", compare, 240, self.copy, icon="copy"),
+            compared(
                 "systems.csv", "Save the comparison as CSV…", compare, 241, partial(self._ask_file, ".csv"),
-                when=self._has_comparison, icon="save",
+                icon="save",
             ),
-            Action(
+            compared(
                 "systems.picture", "Save the chart as a picture…", compare, 242, partial(self._ask_file, ".png"),
-                when=self._has_comparison, icon="table",
+                icon="table",
             ),
         )  # fmt: skip
 
@@ -172,7 +169,7 @@ class SystemsFeature(Feature):
         dialog.accepted_settings.connect(partial(self.configure, system))
         dialog.finished.connect(partial(self._closed, "dialog", dialog))
         if kind.books is not None:
-            dialog.add_door(tr("Lorebooks…"), self._leave_for_books)
+            dialog.add_door(tr("Lorebooks…"), partial(self._leave_for, "worldinfo.books"))
         dialog.open()
         return dialog
 
@@ -200,16 +197,10 @@ class SystemsFeature(Feature):
         self.choose(system)
 
     def _leave_for(self, action: str) -> None:
-        """What was set so far is kept, and what could be carried over from it or into it is shown."""
+        """What was set so far is kept, and what else is about it is shown."""
         if self.dialog is not None:
             self.dialog.accept()
         self.context.run(action)
-
-    def _leave_for_books(self) -> None:
-        """What was set so far is kept, and the lorebooks are shown."""
-        if self.dialog is not None:
-            self.dialog.accept()
-        self.open_books()
 
     def change(self, system: str, values: Mapping[str, Value], title: str = "") -> None:
         """Give some settings of a system other values, as `configure` does; `title` says what was done."""

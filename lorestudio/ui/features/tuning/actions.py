@@ -127,41 +127,37 @@ class TuningFeature(Feature):
 
     def actions(self) -> Iterable[Action]:
         """What can be done."""
-        can, can_here = self._has_note, lambda: self._has_note() and self.context.has_message()
+        on_entry = partial(Action, when=self._has_note)
+        here = partial(Action, when=lambda: self._has_note() and self.context.has_message())
         return (
-            Action(
+            here(
                 "expect.in", "Should be in this reply", MENU, 600, partial(self._expect, Should.IN, here=True),
-                when=can_here, icon="check", tip="Expect the chosen entry in the prompt of the chosen reply",
+                icon="check", tip="Expect the chosen entry in the prompt of the chosen reply",
             ),
-            Action(
+            here(
                 "expect.out", "Should not be in this reply", MENU, 601, partial(self._expect, Should.OUT, here=True),
-                when=can_here, icon="cross", tip="Expect the chosen entry to stay out of the chosen reply",
+                icon="cross", tip="Expect the chosen entry to stay out of the chosen reply",
             ),
-            Action(
-                "expect.whenever", "Should be in whenever…", MENU, 602, self._ask_text, when=can,
+            on_entry(
+                "expect.whenever", "Should be in whenever…", MENU, 602, self._ask_text,
                 tip="Expect the chosen entry in every reply to a message with a text",
             ),
-            Action("expect.always", "Should be in every reply", MENU, 603, partial(self._expect, Should.IN), when=can),
-            Action(
-                "expect.never", "Should never be in", MENU, 604, partial(self._expect, Should.OUT), when=can,
-            ),
+            on_entry("expect.always", "Should be in every reply", MENU, 603, partial(self._expect, Should.IN)),
+            on_entry("expect.never", "Should never be in", MENU, 604, partial(self._expect, Should.OUT)),
             *(
-                Action(
-                    f"expect.{name}", title, MENU, place, partial(self._expect, should, here=True), when=can_here,
-                    tip=tip,
-                )
+                here(f"expect.{name}", title, MENU, place, partial(self._expect, should, here=True), tip=tip)
                 for name, title, place, should, tip in _FINER
             ),
-            Action(
-                "expect.before", "Should come before…", MENU, 610, partial(self._pick_other, Should.BEFORE), when=can,
+            on_entry(
+                "expect.before", "Should come before…", MENU, 610, partial(self._pick_other, Should.BEFORE),
                 tip="Expect the chosen entry before another one, wherever both are in the prompt",
             ),
-            Action(
+            on_entry(
                 "expect.apart", "Should never be together with…", MENU, 611, partial(self._pick_other, Should.APART),
-                when=can, tip="Expect the chosen entry and another one never in the same prompt",
+                tip="Expect the chosen entry and another one never in the same prompt",
             ),
-            Action(
-                "expect.tokens", "Should take at most…", MENU, 612, self._ask_tokens, when=can,
+            on_entry(
+                "expect.tokens", "Should take at most…", MENU, 612, self._ask_tokens,
                 tip="Expect the chosen entry to take no more than so many tokens",
             ),
             Action(
@@ -170,8 +166,8 @@ class TuningFeature(Feature):
                 tip="Expect all constants together to take no more than so many tokens",
             ),
             Action(
-                "expect.remove", "Remove the chosen expectation", MENU, 650, self.remove, ("Del",),
-                Where.EXPECTATIONS, self._has_chosen, "trash",
+                "expect.remove", "Remove the chosen expectation", MENU, 650, self.remove, ("Del",), Where.EXPECTATIONS,
+                self._has_chosen, "trash",
             ),
             Action(
                 "scores.steps", "Try every setting", TUNING, 660, self.try_every_setting, when=self._has_run,
@@ -188,8 +184,8 @@ class TuningFeature(Feature):
             ),
             Action(
                 "scores.block", "Try a block on the whole chat", TUNING, 663,
-                partial(self.try_choice, ControlsPart.BLOCKS),
-                when=partial(self._can_try, ControlsPart.BLOCKS), off=partial(self._unheeded, ControlsPart.BLOCKS),
+                partial(self.try_choice, ControlsPart.BLOCKS), when=partial(self._can_try, ControlsPart.BLOCKS),
+                off=partial(self._unheeded, ControlsPart.BLOCKS),
                 tip="Say of every reply what blocking the chosen entry would do, or freeing it",
             ),
             Action(

@@ -142,7 +142,8 @@ class VaultFeature(Feature):
     def actions(self) -> Iterable[Action]:
         """What can be done."""
         now, work, pane = self.context, self.work, self.pane
-        has_files, has_targets, has_entries = lambda: self.work.ready, self._has_targets, self._has_entries
+        of_project, of_entries = partial(Action, when=now.has_project), partial(Action, when=self._has_entries)
+        of_files, of_writing = partial(Action, when=lambda: work.ready), partial(Action, when=lambda: work.writes)
         return (
             Action(
                 "vault.undo", "Undo change", "Edit", 0, work.undo, ("Ctrl+Alt+Z",), when=lambda: bool(work.undo_title),
@@ -154,77 +155,56 @@ class VaultFeature(Feature):
                 when=lambda: bool(work.redo_title), icon="redo", tip="Do again what was undone last",
                 text=lambda: about(tr("Redo change"), work.redo_title),
             ),
-            Action(
-                "go.entry", "Go to entry…", "Edit", 20, self.open_switcher, ("Ctrl+O",), when=now.has_project,
-                icon="entry",
+            of_project("go.entry", "Go to entry…", "Edit", 20, self.open_switcher, ("Ctrl+O",), icon="entry"),
+            of_project(
+                "find.vault", "Search in vault", "Edit", 105, self.open_search, ("Ctrl+Shift+F",), icon="search",
             ),
-            Action(
-                "find.vault", "Search in vault", "Edit", 105, self.open_search, ("Ctrl+Shift+F",), when=now.has_project,
-                icon="search",
+            of_files(
+                "note.entries", "Make entries of notes…", "Entry/Proposals", 5, self.make_entries, icon="entry",
+                tip="Choose ordinary notes that are to be lore, with the keys that are proposed",
             ),
+            of_writing("note.new", "New note…", "Entry", 0, self.new_note, ("Ctrl+N",), icon="plus"),
+            of_entries("note.duplicate", "Duplicate", "Entry", 5, self.duplicate, ("Ctrl+D",), icon="copy"),
+            of_entries("note.rename", "Rename…", "Entry", 10, self.rename, ("F2",), icon="pencil"),
             Action(
-                "note.entries", "Make entries of notes…", "Entry/Proposals", 5, self.make_entries, when=has_files,
-                icon="entry", tip="Choose ordinary notes that are to be lore, with the keys that are proposed",
-            ),
-            Action(
-                "note.new", "New note…", "Entry", 0, self.new_note, ("Ctrl+N",),
-                when=lambda: work.writes, icon="plus",
-            ),
-            Action(
-                "note.duplicate", "Duplicate", "Entry", 5, self.duplicate, ("Ctrl+D",), when=has_entries, icon="copy"
-            ),
-            Action("note.rename", "Rename…", "Entry", 10, self.rename, ("F2",), when=has_entries, icon="pencil"),
-            Action(
-                "note.move", "Move to folder…", "Entry", 15, self.move, ("Ctrl+Shift+M",), when=has_targets,
+                "note.move", "Move to folder…", "Entry", 15, self.move, ("Ctrl+Shift+M",), when=self._has_targets,
                 icon="folder",
             ),
-            Action(
-                "note.batch", "Change a property…", "Entry", 20, self.batch, ("Ctrl+Shift+E",), when=has_entries,
-                icon="switches",
+            of_entries("note.batch", "Change a property…", "Entry", 20, self.batch, ("Ctrl+Shift+E",), icon="switches"),
+            of_entries(
+                "note.enable", "Switch on or off", "Entry", 25, self.switch, ("Space",), Where.VAULT, icon="slash",
             ),
-            Action(
-                "note.enable", "Switch on or off", "Entry", 25, self.switch, ("Space",), Where.VAULT, has_entries,
-                "slash",
-            ),
-            Action(
-                "note.delete", "Move to trash", "Entry", 30, self.delete, ("Del",), Where.VAULT, has_entries, "trash"
-            ),
-            Action(
+            of_entries("note.delete", "Move to trash", "Entry", 30, self.delete, ("Del",), Where.VAULT, icon="trash"),
+            of_entries(
                 "note.earlier", "Earlier", "Entry/Order of priorities", 40, partial(self.move_in_order, -1),
-                ("Alt+Shift+Up",), Where.VAULT, has_entries,
+                ("Alt+Shift+Up",), Where.VAULT,
                 tip="Number the priorities so that the notes come before the one above them",
             ),
-            Action(
+            of_entries(
                 "note.later", "Later", "Entry/Order of priorities", 41, partial(self.move_in_order, 1),
-                ("Alt+Shift+Down",), Where.VAULT, has_entries,
+                ("Alt+Shift+Down",), Where.VAULT,
                 tip="Number the priorities so that the notes come behind the one below them",
             ),
-            Action(
+            of_writing(
                 "note.steps", "Number in steps of 10", "Entry/Order of priorities", 42, partial(self.number, STEP),
-                when=lambda: work.writes,
                 tip="Keep the order of the chosen notes, or of all, with room between the numbers",
             ),
-            Action(
+            of_writing(
                 "note.fill_gaps", "Fill gaps", "Entry/Order of priorities", 43, partial(self.number, 1),
-                when=lambda: work.writes,
                 tip="Keep the order of the chosen notes, or of all, with numbers one after the other",
             ),
-            Action("note.trash", "Trash…", "Entry", 35, self.open_trash, when=has_files, icon="trash"),
-            Action(
-                "vault.usage", "Save how often entries fired…", "Entry", 40, self._ask_usage_file, when=now.has_project,
-                icon="save", tip="A table of what went in, in this chat and as DeepLore counted in all",
+            of_files("note.trash", "Trash…", "Entry", 35, self.open_trash, icon="trash"),
+            of_project(
+                "vault.usage", "Save how often entries fired…", "Entry", 40, self._ask_usage_file, icon="save",
+                tip="A table of what went in, in this chat and as DeepLore counted in all",
             ),
-            Action(
+            of_project(
                 "entry.previous", "Previous entry in list", "Entry/Go", 110, partial(pane.step, -1), ("Alt+Up",),
-                when=now.has_project,
             ),
-            Action(
-                "entry.next", "Next entry in list", "Entry/Go", 115, partial(pane.step, 1), ("Alt+Down",),
-                when=now.has_project,
-            ),
-            Action(
+            of_project("entry.next", "Next entry in list", "Entry/Go", 115, partial(pane.step, 1), ("Alt+Down",)),
+            of_project(
                 "vault.table", "Vault as a table", "View", 20,
-                lambda: pane.show_table(not pane.table_button.isChecked()), ("Ctrl+Alt+T",), when=now.has_project,
+                lambda: pane.show_table(not pane.table_button.isChecked()), ("Ctrl+Alt+T",),
                 ticked=pane.table_button.isChecked, pane="vault",
             ),
         )  # fmt: skip

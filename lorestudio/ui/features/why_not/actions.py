@@ -49,10 +49,7 @@ class WhyNotFeature(Feature):
                 "copy.why", "Copy the explanation", "Edit", 200, self.pane.copy,
                 when=lambda: now.has_trace() and now.has_row(), icon="copy",
             ),
-            Action(
-                "trace.why", "Why? for the chosen cell", "Trace", 17, self.show, ("W",), Where.RUNS,
-                now.has_row,
-            ),
+            Action("trace.why", "Why? for the chosen cell", "Trace", 17, self.show, ("W",), Where.RUNS, now.has_row),
             Action(
                 "trace.why_not", "What would bring it in, or keep it out?", "Trace", 20, self.find, ("Y",), Where.RUNS,
                 lambda: now.has_message() and self.search.note is not None, "search",

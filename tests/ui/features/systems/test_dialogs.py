@@ -191,7 +191,7 @@ def test_what_was_set_comes_back_and_the_settings_have_a_door(real: MainWindow, 
     real.features.systems.configure("world-info", WorldInfoSettings(persona_books=str(file), character_strategy=2))
     settings_dialog = real.features.systems.open_settings("world-info")
     settings_dialog.set_value("depth", 7)
-    real.features.systems._leave_for_books()
+    real.features.systems._leave_for("worldinfo.books")
     settled(qtbot, real)
     dialog = real.features.systems.books
     assert dialog is not None
