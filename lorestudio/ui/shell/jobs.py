@@ -19,6 +19,7 @@ from contextvars import Context
 from functools import partial
 from inspect import iscoroutinefunction
 from typing import Any, Final, TypeVar
+from weakref import WeakSet
 
 from PySide6.QtCore import QCoreApplication, QObject, Signal
 from PySide6.QtCore import QEventLoop as QtEventLoop
@@ -194,7 +195,9 @@ class Jobs(QObject):
         self._running: set[Job] = set()
         self._standing: set[Job] = set()
         self._telling: set[Job] = set()
-        self._closed = False
+        self.closed = False
+        self.newest: WeakSet[Newest] = WeakSet()
+        """What is given up when it is closed: nobody wants to know any more."""
 
     def start(
         self,
@@ -222,7 +225,7 @@ class Jobs(QObject):
         if standing:
             self._standing.add(job)
         job.begin().add_done_callback(partial(self._ended, job, done, failed, ended))
-        if self._closed and job.on_loop:
+        if self.closed and job.on_loop:
             job.cancel()
         return job
 
@@ -240,8 +243,12 @@ class Jobs(QObject):
         return all(job.wait(max(0.0, end - time.monotonic())) for job in tuple(self._running))
 
     def close(self) -> None:
-        """Stop what waits, let what computes finish, and tell nobody of it: whoever wanted to know may be gone."""
-        self._closed = True
+        """Stop what waits and what is only looked up, let what else computes finish, and tell nobody of it: whoever
+        wanted to know may be gone.
+        """
+        self.closed = True
+        for newest in self.newest:
+            newest.cancel()
         for job in self._running:
             if job.on_loop:
                 job.cancel()
@@ -252,7 +259,7 @@ class Jobs(QObject):
         listener = owner if owner is not None else listener_of(told)
 
         def tell(news: object) -> None:
-            if not self._closed and (listener is None or isValid(listener)):
+            if not self.closed and (listener is None or isValid(listener)):
                 told(news)
 
         return tell
@@ -277,7 +284,7 @@ class Jobs(QObject):
         finally:
             for known in (self._running, self._standing, self._telling):
                 known.discard(job)
-            if ended is not None and not self._closed:
+            if ended is not None and not self.closed:
                 ended()
 
     def _unheard(self, error: Exception) -> None:
@@ -295,6 +302,7 @@ class Newest:
         self._jobs = jobs
         self._job: Job | None = None
         self._waiting: Callable[[], None] | None = None
+        jobs.newest.add(self)
 
     @property
     def busy(self) -> bool:
@@ -312,8 +320,10 @@ class Newest:
         ended: Callable[[], object] | None = None,
         owner: QObject | None = None,
     ) -> None:
-        """Do this, once what is under way has ended; otherwise as `Jobs.start`."""
+        """Do this, once what is under way has ended, and unless all is closed; otherwise as `Jobs.start`."""
         self.cancel()
+        if self._jobs.closed:
+            return
         owner = owner or listener_of(done)
 
         def heard(news: object) -> None:

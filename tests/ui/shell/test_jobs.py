@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import sys
 import threading
+import time
 from functools import partial
 from threading import Event
 from typing import TYPE_CHECKING, Any
@@ -315,6 +316,26 @@ def test_what_is_not_wanted_any_more_is_told_nobody(jobs: Jobs, qtbot: QtBot) ->
     qtbot.waitUntil(lambda: jobs.idle)
     assert typing.told == []
     assert "b" not in typing.begun
+
+
+def test_what_is_only_looked_up_ends_when_all_is_closed_and_is_not_begun_any_more(jobs: Jobs) -> None:
+    begun, seen = threading.Event(), list[str]()
+    newest = Newest(jobs)
+
+    def look(job: Job) -> None:
+        begun.set()
+        end = time.monotonic() + 3
+        while not job.cancelled and time.monotonic() < end:
+            time.sleep(0.001)
+        seen.append("given up" if job.cancelled else "looked")
+
+    newest.start("Looking", look, done=seen.append, failed=seen.append)
+    assert begun.wait(5)
+    jobs.close()
+    assert seen == ["given up"]
+    newest.start("Too late", lambda _job: seen.append("begun"), done=seen.append, failed=seen.append)
+    assert (newest.busy, jobs.idle) == (False, True)
+    assert seen == ["given up"]
 
 
 def test_how_far_it_is_is_told_until_it_is_not_wanted_any_more(jobs: Jobs, qtbot: QtBot) -> None:

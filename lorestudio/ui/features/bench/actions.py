@@ -23,8 +23,3 @@ class BenchFeature(Feature):
         pane = BenchPane(context.theme, context.session, context.selection, self.home("bench"))
         pane.opened.connect(partial(context.show, "entry"))
         return pane
-
-    def stop(self) -> None:
-        """Try nothing out any more."""
-        if self.is_made("bench"):
-            self.pane.stop()

@@ -178,10 +178,6 @@ class ControlsFeature(Feature):
             watched.installEventFilter(self)
         self._show()
 
-    def stop(self) -> None:
-        """The window is closed."""
-        self.watch.stop()
-
     def _are_all(self, part: ControlsPart) -> bool:
         """Whether the entries that pinning is about are pinned, or blocked."""
         project, entries = self.context.session.project, self.targets

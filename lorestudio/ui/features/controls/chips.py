@@ -400,11 +400,6 @@ class EffectWatch(QObject):
             self._pause.stop()
             self._take({})
 
-    def stop(self) -> None:
-        """Nobody wants to know any more."""
-        self._newest.cancel()
-        self._pause.stop()
-
     def trials(self) -> Trials | None:
         """Trials of the chosen reply, None where it was not run as is chosen now."""
         generation = self._selection.generation

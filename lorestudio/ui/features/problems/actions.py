@@ -21,7 +21,3 @@ class ProblemsFeature(Feature):
         status = self.context.status
         self.pane.counted.connect(status.show_problems)
         status.problems.clicked.connect(partial(self.context.show, "problems"))
-
-    def stop(self) -> None:
-        """Look for no more."""
-        self.pane.stop()

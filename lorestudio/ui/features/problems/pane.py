@@ -455,7 +455,7 @@ class ProblemsPane(Pane):
         self._tell()
 
     def stop(self) -> None:
-        """Stop looking, as at the end of the window."""
+        """Stop looking."""
         self._settle.stop()
         self._newest.cancel()
 

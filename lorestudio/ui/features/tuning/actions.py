@@ -199,12 +199,6 @@ class TuningFeature(Feature):
         """The menu of an answer has what can be expected of its entry."""
         self._answers.addActions([self.context.action(name) for name in ON_AN_ENTRY])
 
-    def stop(self) -> None:
-        """Check nothing any more."""
-        self._settle.stop()
-        for each in (self._newest, self._scoring, self._stepping):
-            each.cancel()
-
     # ---- what is expected -------------------------------------------------------------------------------------------
 
     @property

@@ -129,10 +129,6 @@ class SearchFeature(Feature):
             ),
         )  # fmt: skip
 
-    def stop(self) -> None:
-        """Search no more."""
-        self._searching.cancel()
-
     # ---- the search -------------------------------------------------------------------------------------------------
 
     def _simulator(self) -> Simulator | None:

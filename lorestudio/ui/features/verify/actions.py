@@ -79,11 +79,6 @@ class VerifyFeature(Feature):
             Action("verify.take", "Apply the chosen cause", MENU, 242, self.take, when=self._can_take),
         )  # fmt: skip
 
-    def stop(self) -> None:
-        """Compare nothing any more."""
-        self._settle.stop()
-        self._newest.cancel()
-
     # ---- comparing --------------------------------------------------------------------------------------------------
 
     def _changed(self) -> None:

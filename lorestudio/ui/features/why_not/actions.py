@@ -79,8 +79,7 @@ class WhyNotFeature(Feature):
         context.session.state_changed.connect(self._say_outcome)
 
     def stop(self) -> None:
-        """Search and ask no more."""
-        self.search.stop()
+        """Ask no more."""
         self.would.stop()
         self.fixes.stop()
 

@@ -462,16 +462,7 @@ def test_a_choice_whose_effect_is_not_known_is_looked_for_once_the_window_rests(
     watch._choices = lambda: {("pins", "Silent", ""): lambda controls: controls}
     window.session.state_changed.emit()
     assert watch._pause.isActive()
-    watch.stop()
-
-
-def test_what_nobody_wants_to_know_any_more_is_not_looked_for(shown) -> None:
-    watch = shown().features.controls.watch
-    watch._choices = lambda: {("pins", "Silent", ""): lambda controls: controls}
-    watch.ask()
-    assert watch._pause.isActive()
-    watch.stop()
-    assert not watch._pause.isActive()
+    watch._pause.stop()
 
 
 def test_a_failed_trial_is_noted_unless_nobody_waits_for_it(caplog: pytest.LogCaptureFixture) -> None:
