@@ -79,7 +79,8 @@ class ControlsFeature(Feature):
         self.bar = ControlBar(context.theme, chat)
         self.watch = EffectWatch(session, context.selection, self._removals, self)
         self.pickers = ControlPickers(context, self.watch, self._adjust)
-        self.presets = Presets(context, PresetFolder(session.connections.path.parent / "presets"))
+        folder = PresetFolder(session.connections.path.parent / "presets")
+        self.presets = Presets(context, folder, self.bar.presets.menu())
 
     def actions(self) -> Iterable[Action]:
         """What can be done."""
@@ -152,7 +153,6 @@ class ControlsFeature(Feature):
         context, chat, session = self.context, self._chat, self.context.session
         chat.fold_away(self.bar)
         context.commands.fill(self.bar.add.menu(), ADD)
-        self.presets.fill(self.bar.presets.menu())
         self.presets.load()
         pin, block = context.action("controls.pin"), context.action("controls.block")
         new = [context.action("note.new")]

@@ -209,20 +209,14 @@ class PresetsDialog(Dialog):
 
 
 class Presets(QObject):
-    """Knows the presets of the folder as it was read last, and does what can be done with them."""
+    """Knows the presets of the folder as it was read last, and does what can be done with them; a menu has both."""
 
-    def __init__(self, context: Context, folder: PresetFolder) -> None:
+    def __init__(self, context: Context, folder: PresetFolder, menu: QMenu) -> None:
         super().__init__(context)
-        self._context, self.folder = context, folder
+        self._context, self.folder, self._menu = context, folder, menu
         self.known = KnownPresets()
         self._dialog: PresetsDialog | None = None
-        self._menu: QMenu | None = None
-
-    def fill(self, menu: QMenu) -> None:
-        """Keep a menu with the presets and what can be done with them."""
-        self._menu = menu
         menu.aboutToShow.connect(self.load)  # files may have been copied here; the menu follows while open
-        self._fill_menu()
 
     def load(self, then: Callable[[], object] = lambda: None) -> None:
         """Read the folder again, and then go on."""
@@ -323,8 +317,6 @@ class Presets(QObject):
 
     def _fill_menu(self) -> None:
         menu = self._menu
-        if menu is None:
-            return
         menu.clear()
         for _, preset in self.known.presets:
             menu.addAction(preset.name.replace("&", "&&")).triggered.connect(
