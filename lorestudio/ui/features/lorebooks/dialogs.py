@@ -69,15 +69,6 @@ _WORDS: Final = {
 }
 
 
-class FateRow(Struct, frozen=True):
-    """What becomes of a field in some entries."""
-
-    field: str
-    becomes: str
-    entries: int
-    how: str
-
-
 class EntryRow(Struct, frozen=True):
     """An entry, where it goes, and what is to be known of it. `key` names it for programs."""
 
@@ -110,12 +101,12 @@ class LoreDialog(Dialog):
         self.bar = MessageBar(theme, self)
         fields = (
             Column(tr("Field"), attrgetter("field"), width=FIT),
-            Column(tr("Becomes"), attrgetter("becomes"), width=FIT),
+            Column(tr("Becomes"), lambda one: tr(_WORDS[one.fate]), width=FIT),
             Column(tr("Entries"), lambda one: number(one.entries), width=FIT, sort=attrgetter("entries")),
             Column(tr("How"), attrgetter("how")),
         )
         self.fields = RecordTable(
-            fields, key=lambda one: (one.field, one.becomes, one.how), tip=lambda one, _column: one.how, parent=self
+            fields, key=attrgetter("field", "fate", "how"), tip=lambda one, _column: one.how, parent=self
         )
         columns = (
             Column(heads[0], attrgetter("title")),
@@ -190,8 +181,7 @@ class LoreDialog(Dialog):
         self.strip.finish()
         self._remember_left()
         self._going = frozenset(one.key for one in rows if one.going)
-        counts = [one for report in reports for one in report.counts()]
-        self.fields.set_rows([FateRow(one.field, tr(_WORDS[one.fate]), one.entries, one.how) for one in counts])
+        self.fields.set_rows([one for report in reports for one in report.counts()])
         self.entries.set_rows(rows)
         self.entries.choose(self._going - self._left)
         remarks = (*left, *told_once(remark for report in reports for remark in report.remarks))
