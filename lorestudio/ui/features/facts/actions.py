@@ -181,11 +181,9 @@ class MemoriesFeature(Feature):
         context, store = self.context, self.store
         store.changed.connect(self._show)
         store.hits_changed.connect(self._show_hits)
-        store.told.connect(context.say)
         store.altered.connect(partial(context.session.replays.system_changed, NAME))
         self.work.changed.connect(self._show_work)
         self.work.changed.connect(lambda: context.bars.drop(STOPPED) if self.work.busy else None)
-        self.work.told.connect(context.say)
         self.work.cleared.connect(lambda: context.bars.drop(FAILED))
         self.work.cleared.connect(lambda: context.bars.drop(UNREAD))
         self.work.cost_known.connect(lambda cost: cost.ask(context.window))

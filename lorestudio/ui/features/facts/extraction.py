@@ -226,13 +226,12 @@ def news_of(ended: Ended) -> list[Notice]:
 
 
 class MemoryWork(QObject):
-    """`changed` follows what is under way, `cost_known` carries a `ModelCost`, `told` a `Notice`; `cleared`
-    says that the failures told before are over.
+    """`changed` follows what is under way, `cost_known` carries a `ModelCost`; `cleared` says that the failures
+    told before are over.
     """
 
     changed = Signal()
     cost_known = Signal(object)
-    told = Signal(object)
     cleared = Signal()
 
     def __init__(self, store: MemoryStore, parent: QObject | None = None) -> None:
@@ -338,7 +337,7 @@ class MemoryWork(QObject):
         other = self._reads.stem if self._reads is not None and self._store.place.path != self._reads else ""
         for told in news_of(ended):  # what is to be done about it is of no use to the chat that is open
             news = tr("{chat}: {news}", chat=other, news=told.text)
-            self.told.emit(replace(told, text=news, actions=()) if other else told)
+            self._store.session.notice.emit(replace(told, text=news, actions=()) if other else told)
 
     def _ask(self, name: str, cost: str, more: str, go: Callable[[], object]) -> None:
         self.cost_known.emit(ModelCost(name, cost, more, lambda yes: go() if yes else None))
@@ -350,7 +349,7 @@ class MemoryWork(QObject):
         tone: Tone = "neutral" if ended.stopped else "good"
         made = count(ended.made, "vector was", "vectors were")
         text = tr("{made} made; it was stopped.", made=made) if ended.stopped else tr("{made} made.", made=made)
-        self.told.emit(Notice(text, tone, key="memories"))
+        self._store.session.notice.emit(Notice(text, tone, key="memories"))
 
     def _failed(self, kind: str, error: Exception) -> None:
         why = with_full_stop(sentence_of(error))
@@ -360,4 +359,4 @@ class MemoryWork(QObject):
         else:
             text = tr("No facts could be drawn out: {why}", why=why)
             actions = ("memories.settings",) if isinstance(error, InputError) else ("memories.extract", "profiles.edit")
-        self.told.emit(Notice(text, "error", actions=actions, key="memories"))
+        self._store.session.notice.emit(Notice(text, "error", actions=actions, key="memories"))

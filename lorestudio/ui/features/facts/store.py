@@ -79,13 +79,12 @@ class _Changed(Struct, frozen=True):
 class MemoryStore(QObject):
     """Reads once somebody looks, and again when something changed while somebody looks.
 
-    `changed` follows everything that it says, `hits_changed` a search, `told` carries a `Notice`. `altered` says that
-    memories are other ones than they were.
+    `changed` follows everything that it says, `hits_changed` a search. `altered` says that memories are other ones
+    than they were.
     """
 
     changed = Signal()
     hits_changed = Signal()
-    told = Signal(object)
     altered = Signal()
 
     def __init__(self, session: Session, parent: QObject | None = None) -> None:
@@ -239,7 +238,7 @@ class MemoryStore(QObject):
         self.searching = ""
         self.hits_changed.emit()
         text = tr("The search failed: {why} Look at who makes the vectors.", why=with_full_stop(sentence_of(error)))
-        self.told.emit(Notice(text, "error", actions=("memories.settings", "profiles.edit"), key="memories"))
+        self.session.notice.emit(Notice(text, "error", actions=("memories.settings", "profiles.edit"), key="memories"))
 
     # ---- changing ---------------------------------------------------------------------------------------------------
 
@@ -277,7 +276,7 @@ class MemoryStore(QObject):
             if made.gone:
                 self.deleted.append(tuple(made.gone))
                 text = tr("{amount} deleted.", amount=count(len(made.gone), "memory was", "memories were"))
-                self.told.emit(Notice(text, actions=("memories.undo",), key="memories"))
+                self.session.notice.emit(Notice(text, actions=("memories.undo",), key="memories"))
 
         self._change(tr("Deleting memories"), work, done)
 
@@ -293,7 +292,7 @@ class MemoryStore(QObject):
 
         def done(_made: _Changed) -> None:
             text = tr("{amount} back.", amount=count(len(whole), "memory is", "memories are"))
-            self.told.emit(Notice(text, "good", key="memories"))
+            self.session.notice.emit(Notice(text, "good", key="memories"))
 
         self._change(tr("Taking a deletion back"), work, done, lambda: self.deleted.append(whole))
 
@@ -341,4 +340,4 @@ class MemoryStore(QObject):
 
     def _failed(self, error: Exception) -> None:
         known = isinstance(error, InputError)
-        self.told.emit(Notice(sentence_of(error), "warning" if known else "error", key="memories"))
+        self.session.notice.emit(Notice(sentence_of(error), "warning" if known else "error", key="memories"))

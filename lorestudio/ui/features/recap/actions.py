@@ -134,7 +134,6 @@ class RecapFeature(Feature):
         """Follow what is shown."""
         context, recaps = self.context, self.recaps
         recaps.changed.connect(self._show)
-        recaps.told.connect(context.say)
         self.queue.began.connect(lambda: context.bars.drop("recap"))  # what it says is about the work before
         self.queue.changed.connect(self._show_queue)
         self.queue.cost_known.connect(lambda cost: cost.ask(context.window))

@@ -49,13 +49,12 @@ class NoRecaps(StrEnum):
 class ChatRecaps(QObject):
     """Opens recap memory once somebody looks, once it works by itself, or where a queue was left.
 
-    `changed` follows everything that it says, `prompt_changed` a `PromptAt`, `told` carries a `Notice`, `due` says that
-    something was queued by itself, `renewed` that settings changed.
+    `changed` follows everything that it says, `prompt_changed` a `PromptAt`, `due` says that something was
+    queued by itself.
     """
 
     changed = Signal()
     prompt_changed = Signal(object)
-    told = Signal(object)
     due = Signal()
 
     def __init__(self, session: Session, remembered: QSettings, parent: QObject | None = None) -> None:
@@ -99,12 +98,12 @@ class ChatRecaps(QObject):
             try:
                 loaded = recap_settings(path if path.exists() else None)
             except SettingsError as error:
-                self.told.emit(Notice(str(error), "warning", key="recap"))
+                self.session.notice.emit(Notice(str(error), "warning", key="recap"))
                 self._settings = RecapSettings()
             else:
                 self._settings = loaded.settings
                 for problem in loaded.problems:
-                    self.told.emit(Notice(problem, "warning"))
+                    self.session.notice.emit(Notice(problem, "warning"))
         return self._settings
 
     @property
@@ -204,7 +203,7 @@ class ChatRecaps(QObject):
             return
         self.open = session
         for problem in session.problems:
-            self.told.emit(Notice(problem, "warning"))
+            self.session.notice.emit(Notice(problem, "warning"))
         self.queue = QueuePicture(session.queue)
         self._take(shown)
         left = len(session.queue.operations)
@@ -213,7 +212,7 @@ class ChatRecaps(QObject):
         elif left:
             steps = count(left, "step of recap work is", "steps of recap work are")
             text = tr("{steps} left from before. Nothing was lost; the work goes on where it ended.", steps=steps)
-            self.told.emit(Notice(text, actions=("recap.resume", "pane.recap"), key="recap"))
+            self.session.notice.emit(Notice(text, actions=("recap.resume", "pane.recap"), key="recap"))
         self.look_at(self._look)
 
     def _not_opened(self, path: Path, error: Exception) -> None:
@@ -363,7 +362,7 @@ class ChatRecaps(QObject):
         self.changed.emit()
 
     def _failed(self, error: Exception) -> None:
-        self.told.emit(Notice(sentence_of(error), "error", key="recap"))
+        self.session.notice.emit(Notice(sentence_of(error), "error", key="recap"))
 
 
 def _key(project: Project) -> str:

@@ -114,7 +114,9 @@ class RecapQueue(QObject):
         """Take everything of recap memory out of the chat."""
 
         def done() -> None:
-            self._recaps.told.emit(Notice(tr("All recaps and scene breaks were taken out of the chat."), key="recap"))
+            self._recaps.session.notice.emit(
+                Notice(tr("All recaps and scene breaks were taken out of the chat."), key="recap")
+            )
             self._recaps.renew()
 
         self._change(lambda session: session.clear_all(), done)
@@ -345,4 +347,4 @@ class RecapQueue(QObject):
         self._tell(Notice(sentence_of(error), "warning" if known else "error", key="recap"))
 
     def _tell(self, notice: Notice) -> None:
-        self._recaps.told.emit(notice)
+        self._recaps.session.notice.emit(notice)

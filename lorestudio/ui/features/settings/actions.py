@@ -121,7 +121,6 @@ class SettingsFeature(Feature):
         button.setIconSize(QSize(12, 12))
         context.status.addPermanentWidget(iconed(context.theme, button, "switches"))
         self.profiles.changed.connect(self._show)
-        self.profiles.told.connect(context.say)
         self._session.project_changed.connect(self._show)
         self._session.state_changed.connect(self._show)
         self._show()

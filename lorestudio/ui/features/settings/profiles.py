@@ -31,12 +31,11 @@ _KEY: Final = "settings_profiles/{chat}"
 class ProfileLibrary(QObject):
     """Reads and writes profiles in jobs, and applies one as a step that can be taken back.
 
-    `changed` follows everything that it says; `told` carries a `Notice`. A vault that was opened without a settings
+    `changed` follows everything that it says. A vault that was opened without a settings
     file gets the profile that was chosen for its chat last, and every chat gets the settings that were changed for it.
     """
 
     changed = Signal()
-    told = Signal(object)
 
     def __init__(self, session: Session, remembered: QSettings, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -115,7 +114,7 @@ class ProfileLibrary(QObject):
         if profile is None or project is None:
             return
         if profile.settings is None:
-            self.told.emit(Notice(profile.problems[0], "error", key="settings"))
+            self._session.notice.emit(Notice(profile.problems[0], "error", key="settings"))
             return
         self._take(profile.name)
         self._session.parts.adjust(
@@ -176,7 +175,7 @@ class ProfileLibrary(QObject):
         self.changed.emit()
 
     def _tell(self, text: str, tone: Tone) -> None:
-        self.told.emit(Notice(text, tone, key="settings"))
+        self._session.notice.emit(Notice(text, tone, key="settings"))
 
     def _begin(self, _before: object, _project: object, renewed: str) -> None:
         if not renewed:

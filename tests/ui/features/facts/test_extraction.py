@@ -124,7 +124,7 @@ class Noted(QObject):
     """In place of the store of memories, its session and its jobs."""
 
     project_changed, altered = Signal(), Signal()
-    question, withdrawn = Signal(object), Signal(object)
+    question, withdrawn, notice = Signal(object), Signal(object), Signal(object)
 
     def __init__(self) -> None:
         super().__init__()
@@ -153,7 +153,7 @@ def noted() -> Noted:
 @pytest.fixture
 def work(noted: Noted) -> MemoryWork:
     made: Any = MemoryWork(noted)  # type: ignore[arg-type]
-    made.told.connect(noted.said.append)
+    noted.notice.connect(noted.said.append)
     made.cleared.connect(lambda: noted.said.append("cleared"))
     made.cost_known.connect(noted.said.append)
     return made

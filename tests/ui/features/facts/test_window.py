@@ -710,7 +710,7 @@ def test_what_fails_is_said_and_nothing_is_lost(
         return failing
 
     told: list[Notice] = []
-    drawn.features.memories.store.told.connect(told.append)
+    drawn.session.notice.connect(told.append)
     choose(drawn, "I want more rope")
     monkeypatch.setattr(FactsSession, "pin", fail(OSError("the disk is full")))
     run(drawn, "memories.pin", qtbot)

@@ -23,7 +23,7 @@ ONE = QueuedOperation(id="a", type="validate_recap")
 class Window(QObject):
     """In place of the session, its jobs and the window's settings."""
 
-    project_changed, state_changed, configured = Signal(), Signal(), Signal()
+    project_changed, state_changed, configured, notice = Signal(), Signal(), Signal(), Signal(object)
 
     def __init__(self) -> None:
         super().__init__()
@@ -81,8 +81,8 @@ def recaps(window: Window, monkeypatch: pytest.MonkeyPatch) -> ChatRecaps:
     made._settings = RecapSettings()
     for name in ("changed", "due"):
         getattr(made, name).connect(lambda name=name: window.said.append(name))
-    for name in ("told", "prompt_changed"):
-        getattr(made, name).connect(window.said.append)
+    for signal in (window.notice, made.prompt_changed):
+        signal.connect(window.said.append)
     return made
 
 

@@ -28,7 +28,7 @@ LOST = FinishedOperation("make_scene", "Make a scene", "failed", "no room", 0, i
 class Noted(QObject):
     """In place of the recaps of a chat and of what does their work: it notes what is asked."""
 
-    due, told = Signal(), Signal(object)
+    due, notice = Signal(), Signal(object)
 
     def __init__(self) -> None:
         super().__init__()
@@ -36,11 +36,11 @@ class Noted(QObject):
         self.open: Any = SimpleNamespace(
             queue=QueueState(), chat=1, close="close", is_held=False, calls=[], cut_short=self.cut_short
         )
-        self.session = SimpleNamespace(choice=SimpleNamespace(source=Source()), connections=None)
+        self.session = SimpleNamespace(choice=SimpleNamespace(source=Source()), connections=None, notice=self.notice)
         self.settings, self.room, self.queue = None, 0, QueuePicture()
         self.work = self
         self.said: list[Any] = []
-        self.told.connect(self.said.append)
+        self.notice.connect(self.said.append)
 
     def cut_short(self, _first: int) -> str:
         return ""

@@ -322,7 +322,7 @@ def test_two_profiles_are_compared_renamed_and_deleted(open_window, qtbot, tmp_p
 def test_profiles_without_what_they_need_say_so(open_window, make_window, qtbot, tmp_path) -> None:
     window = make_window()
     library, told = window.features.settings.profiles, []
-    library.told.connect(told.append)
+    window.session.notice.connect(told.append)
     assert (library.title, library.origin, library.is_changed) == ("", ("", ""), False)
     window.run("settings.profiles")
     dialog = window.features.settings.dialog
@@ -342,7 +342,7 @@ def test_profiles_without_what_they_need_say_so(open_window, make_window, qtbot,
     dialog.reject()
     window = open_window()
     library, told = window.features.settings.profiles, []
-    library.told.connect(told.append)
+    window.session.notice.connect(told.append)
     library.choose("torn")
     library.choose("no such profile")
     assert (library.name, [each.tone for each in told]) == ("", ["error"])
