@@ -78,11 +78,6 @@ class WhyNotFeature(Feature):
         context.session.traces_changed.connect(lambda _generations: self._say_outcome())
         context.session.state_changed.connect(self._say_outcome)
 
-    def stop(self) -> None:
-        """Ask no more."""
-        self.would.stop()
-        self.fixes.stop()
-
     def show(self) -> None:
         """Go to the explanation of the chosen row."""
         self.context.uncover("trace")

@@ -22,7 +22,7 @@ from lorestudio.trace.diff import Key
 from lorestudio.trace.held_run import WouldAlso
 from lorestudio.trace.journey import Fate
 from lorestudio.trace.model import EntryRef, Trace
-from lorestudio.ui.shell.jobs import Newest
+from lorestudio.ui.shell.jobs import Job, Newest
 from lorestudio.ui.shell.qt import later
 from lorestudio.ui.shell.words import sentence_of, tr
 from lorestudio.ui.state.selection import Selection
@@ -172,7 +172,7 @@ class RowWork(QObject, Generic[_Answer]):
         self._ask: _Ask[_Answer] | None = None
         self._known: dict[int, _Answer | None] = {}
         self._first: int | None = None
-        self._cancel: CancelToken | None = None
+        self._newest = Newest(session.jobs)
         self._soon = later(self, self._go_on, self.REST_MS)
         self.in_sight: Callable[[], Sequence[int]] = tuple
         for signal in (
@@ -184,12 +184,6 @@ class RowWork(QObject, Generic[_Answer]):
     def look(self) -> None:
         """Something else may be in sight: ask about what is not known yet, soon."""
         self._soon.start()
-
-    def stop(self) -> None:
-        """Ask no more."""
-        self._soon.stop()
-        if self._cancel is not None:
-            self._cancel.cancel()
 
     def of(self, trace: Trace | None, entry: int) -> _Answer | None:
         """What is known of an entry in that run, None where nothing is."""
@@ -209,30 +203,23 @@ class RowWork(QObject, Generic[_Answer]):
         wanted = tuple(entry for entry in rows if entry not in self._known)
         if not wanted:
             return
-        if self._cancel is not None:  # a job is at work; the chosen entry does not wait for what it looks at
-            if wanted[0] == chosen != self._first:
-                self._cancel.cancel()
-            return
-        cancel = self._cancel = CancelToken()
+        if self._newest.busy and not (wanted[0] == chosen != self._first):
+            return  # only the chosen entry does not wait for what the job at work looks at
         self._first = wanted[0]
 
-        def work(report: Callable[[object], None]) -> None:
+        def work(job: Job) -> None:
             for entry in wanted:
-                if cancel.cancelled:
+                if job.cancelled:
                     return
                 try:
-                    report((trace, entry, ask(entry, cancel)))
+                    job((trace, entry, ask(entry, job.token)))
                 except Cancelled:
                     return
 
-        self._session.jobs.start(
-            tr(self.TITLE),
-            work,
-            done=lambda _none: self._ended(),
-            failed=lambda _error: self._failed(wanted),
-            reported=self._learnt,
-            owner=self,
-        )
+        self._newest.start(
+            tr(self.TITLE), work, done=lambda _none: self.look(), failed=partial(self._failed, wanted),
+            reported=self._learnt, owner=self,
+        )  # fmt: skip
 
     def _take_run(self) -> None:
         session, generation = self._session, self._selection.generation
@@ -250,8 +237,7 @@ class RowWork(QObject, Generic[_Answer]):
 
     def _forget(self) -> None:
         self.trace, self._ask, self._known = None, None, {}
-        if self._cancel is not None:
-            self._cancel.cancel()
+        self._newest.cancel()
 
     def _learnt(self, news: tuple[Trace, int, _Answer | None]) -> None:
         trace, entry, answer = news
@@ -260,13 +246,9 @@ class RowWork(QObject, Generic[_Answer]):
             if answer is not None:
                 self.found.emit(entry, answer)
 
-    def _ended(self) -> None:
-        self._cancel = None
-        self.look()
-
-    def _failed(self, entries: Sequence[int]) -> None:
+    def _failed(self, entries: Sequence[int], _error: Exception) -> None:
         self._known.update(dict.fromkeys(entries))  # the real run says what is wrong; this one adds nothing
-        self._ended()
+        self.look()
 
 
 class WouldWork(RowWork[WouldAlso]):

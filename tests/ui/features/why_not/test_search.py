@@ -267,7 +267,7 @@ def asking(make_session: Callable[..., Session], tmp_path: Path) -> Iterator[Ask
     work.in_sight = lambda: (RULES, SKARN)
     yield work
     work.goes_on.set()
-    work.stop()
+    work._soon.stop()
 
 
 def test_the_chosen_row_is_asked_about_first_and_but_once(asking: Asking, qtbot: QtBot) -> None:
