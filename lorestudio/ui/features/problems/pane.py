@@ -273,23 +273,18 @@ class ProblemFilter(QWidget):
         self.severity = combo(self, tr("Severity"), {least.value: words for least, words in choices.items()})
         self.severity.setCurrentIndex(self.severity.findData(Severity.WARNING.value))  # what has to be mended
         self.severity.currentIndexChanged.connect(lambda _row: self.changed.emit())
-        self._told = label(self, kind="small", yields=True)
-        column(row((self.words, 1), self.severity), self._told, of=self, spacing=3, margins=(8, 8, 8, 4))
+        self.told = label(self, kind="small", yields=True)
+        column(row((self.words, 1), self.severity), self.told, of=self, spacing=3, margins=(8, 8, 8, 4))
 
     @property
     def least(self) -> Severity:
         """The least severity that is to be shown."""
         return Severity(self.severity.currentData())
 
-    @property
-    def told(self) -> str:
-        """What the line says."""
-        return self._told.text()
-
     def tell(self, text: str) -> None:
         """Say what is shown."""
-        self._told.setText(text)
-        self._told.setToolTip(plain(text))
+        self.told.setText(text)
+        self.told.setToolTip(plain(text))
 
 
 class ProblemDetails(QWidget):

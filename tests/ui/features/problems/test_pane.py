@@ -125,7 +125,7 @@ def test_while_it_looks_it_says_so(qtbot: QtBot, stage: Stage, messy: Project) -
     assert stage.pane.looking
     assert stage.pane.empty.title.text() == "Checking…"
     stage.settle(qtbot)
-    assert "Checking" not in stage.pane.head.told
+    assert "Checking" not in stage.pane.head.told.text()
 
 
 def test_at_first_it_shows_what_has_to_be_mended(qtbot: QtBot, stage: Stage, messy: Project, tmp_path: Path) -> None:
@@ -134,7 +134,7 @@ def test_at_first_it_shows_what_has_to_be_mended(qtbot: QtBot, stage: Stage, mes
     stage.settle(qtbot)
     shown = {item.severity for item in stage.pane.model.findings()}
     assert shown == {Severity.ERROR, Severity.WARNING}
-    assert stage.pane.head.told == "1 error, 2 warnings, 2 remarks; 3 shown."
+    assert stage.pane.head.told.text() == "1 error, 2 warnings, 2 remarks; 3 shown."
     stage.session.set_project(project_of(tmp_path / "well", {"Crane": note("keys: [ai]")}))
     stage.settle(qtbot)
     assert stage.pane.empty.title.text() == "Nothing to mend"
@@ -155,7 +155,7 @@ def test_findings_come_by_severity_and_note(filled: Stage) -> None:
     assert leaf.data(ACCESSIBLE_TEXT) == "warning: “Keys” was read as “keys”. line 3"
     assert leaf.siblingAtColumn(1).data(DISPLAY) == "line 3"
     assert filled.pane.tree.isExpanded(notes[0])
-    assert filled.pane.head.told == "1 error, 2 warnings, 2 remarks."
+    assert filled.pane.head.told.text() == "1 error, 2 warnings, 2 remarks."
     assert filled.counts == [(1, 2)]
     assert filled.pane.last_note == "5 findings"
 
@@ -177,7 +177,7 @@ def test_filters(qtbot: QtBot, filled: Stage) -> None:
     assert set(filled.codes) == {"P59", "W_ALIAS_USED"}
     pane.head.words.setText("g01")
     assert filled.codes == ["G01"]
-    assert "; 1 shown." in pane.head.told
+    assert "; 1 shown." in pane.head.told.text()
     pane.head.words.clear()
     filled.show_from(Severity.WARNING)
     assert set(filled.codes) == {"G01", "P59", "W_ALIAS_USED"}
@@ -334,7 +334,7 @@ def test_a_failure_is_told(qtbot: QtBot, filled: Stage, monkeypatch: pytest.Monk
 
     monkeypatch.setattr(filled.pane.finder, "find", fail)
     filled.settle(qtbot)
-    assert filled.pane.head.told == "The checks failed: the disk is on fire"
+    assert filled.pane.head.told.text() == "The checks failed: the disk is on fire"
     assert "G01" in filled.codes
 
 
@@ -345,7 +345,7 @@ def test_a_stop_is_no_failure(qtbot: QtBot, filled: Stage, monkeypatch: pytest.M
 
     monkeypatch.setattr(filled.pane.finder, "find", stop)
     filled.settle(qtbot)
-    assert "failed" not in filled.pane.head.told
+    assert "failed" not in filled.pane.head.told.text()
 
 
 def test_a_flat_pane_puts_the_explanation_beside_the_tree(filled: Stage) -> None:
@@ -413,7 +413,7 @@ def choose_in(window: MainWindow, code: str) -> Finding:
 
 def test_of_a_lorebook_the_problems_are_counted_and_named_after_entries(of_book: MainWindow) -> None:
     assert of_book.status.problems.text() == "0 errors, 3 warnings"
-    assert of_book.problems.head.told == "0 errors, 3 warnings, 1 remark."
+    assert of_book.problems.head.told.text() == "0 errors, 3 warnings, 1 remark."
     top = of_book.problems.model.root.children[0]
     assert [node.title for node in top.children] == ["Bell", "Gate", "Weight"]
 
@@ -716,10 +716,10 @@ def test_a_filter_that_hides_all_says_so(filled: Stage) -> None:
     pane.head.words.setText("nowhere to be found")
     assert (pane.empty.title.text(), pane.focus_target()) == ("Nothing found", pane.head.words)
     assert pane.empty.text.text() == "No problem has all these words and this severity."
-    assert pane.head.told.endswith("; 0 shown.")
+    assert pane.head.told.text().endswith("; 0 shown.")
     pane.head.words.setText("")
     assert pane.focus_target() is pane.tree
-    assert not pane.head.told.startswith("5 shown")
+    assert not pane.head.told.text().startswith("5 shown")
     assert pane.open_search()
 
 
@@ -734,7 +734,7 @@ def test_the_note_of_the_title_counts_all_findings(qtbot: QtBot, stage: Stage, m
 
 def test_how_far_the_checks_are_is_said(stage: Stage) -> None:
     stage.pane._reported((3, 1200))
-    assert stage.pane.head.told == "Checking… 3 of 1,200 notes"
+    assert stage.pane.head.told.text() == "Checking… 3 of 1,200 notes"
 
 
 def test_a_note_that_is_no_entry_is_chosen_as_such(filled: Stage, tmp_path: Path) -> None:
@@ -775,7 +775,7 @@ def test_of_very_many_findings_the_notes_of_the_worst_are_seen(theme: Theme, sta
 
 def test_fixes_that_are_gone_meanwhile_are_told(filled: Stage) -> None:
     filled.pane._worked_out(())
-    assert filled.pane.head.told == "There is nothing left that can be fixed safely."
+    assert filled.pane.head.told.text() == "There is nothing left that can be fixed safely."
     assert filled.pane.details.fix_all.isEnabled()
     assert filled.pane.findChildren(FixDialog) == []
 
