@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Final, TypedDict
 
@@ -17,7 +17,7 @@ from lorestudio.domain.records import replace
 from lorestudio.domain.texts import shorten, text_digest
 from lorestudio.settings.behaviour import FIXED, fixed, switches
 from lorestudio.settings.declaration import Section
-from lorestudio.studio.project.answering import AnswerKind, Source
+from lorestudio.studio.project.answering import AnswerKind, Profile, Source
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.project.settings import Mode, mode_of, with_mode
 from lorestudio.systems.base import Deciding
@@ -69,6 +69,19 @@ def short_source(source: Source, stand_in: str) -> str:
 def source_help(source: Source) -> str:
     """What choosing the source means."""
     return tr(_SOURCES[source.kind][1])
+
+
+SOURCE_ICONS: Final = {
+    AnswerKind.STAND_IN: "dash", AnswerKind.RECORDED: "save", AnswerKind.PROVIDER: "server", AnswerKind.TYPED: "pencil",
+}  # fmt: skip
+
+
+def sources(profiles: Iterable[Profile], chosen: Source) -> list[Source]:
+    """Who can be asked, as menus have them; a chosen profile that there is no more is among them."""
+    kinds = AnswerKind
+    asked = [Source(kinds.PROVIDER, each.name) for each in profiles]
+    gone = [chosen] if chosen.kind is kinds.PROVIDER and chosen not in asked else []
+    return [Source(kinds.STAND_IN), Source(kinds.RECORDED), *asked, *gone, Source(kinds.TYPED)]
 
 
 _SOURCES: Final = {

@@ -18,7 +18,7 @@ from lorestudio.domain.records import replace
 from lorestudio.domain.texts import shorten
 from lorestudio.settings.sections import dump_section
 from lorestudio.studio.chat.editing import edit
-from lorestudio.studio.project.answering import AnswerKind, Profile, Source
+from lorestudio.studio.project.answering import AnswerKind, Profile
 from lorestudio.studio.project.settings import Mode
 from lorestudio.systems.registry import KINDS
 from lorestudio.trace.found_keys import keys_of
@@ -30,11 +30,13 @@ from lorestudio.ui.shell.qt import plain
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, tr
 from lorestudio.ui.state.choices import (
+    SOURCE_ICONS,
     RunChoice,
     mode_caption,
     mode_help,
     source_help,
     source_title,
+    sources,
     system_help,
     system_title,
 )
@@ -174,12 +176,7 @@ class ModeBar(QWidget):
     def _fill_sources(self) -> None:
         menu = self.source.menu()
         menu.clear()
-        kinds = AnswerKind
-        known = [Source(kinds.STAND_IN), Source(kinds.RECORDED)]
-        known += [Source(kinds.PROVIDER, profile.name) for profile in self._profiles]
-        if self._choice.source.kind is kinds.PROVIDER and self._choice.source not in known:
-            known.append(self._choice.source)
-        for source in [*known, Source(kinds.TYPED)]:
+        for source in sources(self._profiles, self._choice.source):
             choose = partial(self.source_chosen.emit, source)
             action = _choice(self._sources, source_title(source), source_help(source), choose)
             action.setChecked(source == self._choice.source)
@@ -189,11 +186,9 @@ class ModeBar(QWidget):
         menu.addAction(tr("Replay, asking everything again…"), partial(self.wanted.emit, "replay.fresh"))
 
     def _paint(self) -> None:
-        kinds = AnswerKind
-        icons = {kinds.STAND_IN: "dash", kinds.RECORDED: "save", kinds.PROVIDER: "server", kinds.TYPED: "pencil"}
         self.system.setIcon(self._theme.icon("tree"))
         self.mode.setIcon(self._theme.icon("ai" if self._choice.asks_model else "search"))
-        self.source.setIcon(self._theme.icon(icons[self._choice.source.kind]))
+        self.source.setIcon(self._theme.icon(SOURCE_ICONS[self._choice.source.kind]))
         self.switches.setIcon(self._theme.icon("switches", "accent" if self._choice.effective.fixed else "text_muted"))
 
 
@@ -226,8 +221,8 @@ class RunLine(QToolButton):
 
     def say(self, choice: RunChoice, choices: int) -> None:
         """Say what is chosen, and how many `choices` there are for this chat."""
-        sources = AnswerKind
-        who = {sources.STAND_IN: tr("stand-in"), sources.RECORDED: tr("recorded"), sources.TYPED: tr("typed")}
+        kinds = AnswerKind
+        who = {kinds.STAND_IN: tr("stand-in"), kinds.RECORDED: tr("recorded"), kinds.TYPED: tr("typed")}
         fixed = choice.effective.fixed
         mine = (mode_caption(choice.mode).lower(), who.get(choice.source.kind, choice.source.profile))
         parts = [system_title(choice.system), *(mine if choice.is_main else ())]

@@ -21,7 +21,7 @@ from lorestudio.ui.features.providers.question_dialog import Questions
 from lorestudio.ui.shell.qt import later
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, tr
-from lorestudio.ui.state.choices import source_help, source_title
+from lorestudio.ui.state.choices import SOURCE_ICONS, source_help, source_title, sources
 from lorestudio.ui.state.session import Session
 from lorestudio.ui.widgets.dialogs import Dialog
 from lorestudio.ui.widgets.layouts import ProgressBar, button, column, combo, label, menu_of, named, row, split, tool
@@ -30,12 +30,6 @@ from lorestudio.ui.widgets.record_table import RecordView
 
 LONGEST_SOURCE: Final = 32
 _MODES: Final = {"keyword": "Keys alone decide: precise words", "two-stage": "Before AI selection: broader words"}
-_ICONS: Final = {
-    AnswerKind.STAND_IN: "dash",
-    AnswerKind.RECORDED: "save",
-    AnswerKind.PROVIDER: "server",
-    AnswerKind.TYPED: "pencil",
-}
 AGAIN: Final = "again"
 """The choice for summaries: also for notes that have one."""
 
@@ -258,14 +252,9 @@ class ProposalsDialog(Dialog):
         self.applied.emit(changes)
 
     def _fill_sources(self) -> None:
-        menu = self.source.menu()
+        menu, chosen = self.source.menu(), self.work.source
         menu.clear()
-        kinds, chosen = AnswerKind, self.work.source
-        known = [Source(kinds.STAND_IN), Source(kinds.RECORDED)]
-        known += [Source(kinds.PROVIDER, profile.name) for profile in self._session.providers.file.profiles]
-        if chosen.kind is kinds.PROVIDER and chosen not in known:
-            known.append(chosen)
-        for source in [*known, Source(kinds.TYPED)]:
+        for source in sources(self._session.providers.file.profiles, chosen):
             action = menu.addAction(source_title(source))
             action.setCheckable(True)
             action.setChecked(source == chosen)
@@ -274,7 +263,7 @@ class ProposalsDialog(Dialog):
             self._sources.addAction(action)
         title = source_title(chosen)
         self.source.setText(shorten(title, LONGEST_SOURCE))
-        self.source.setIcon(self._theme.icon(_ICONS[chosen.kind]))
+        self.source.setIcon(self._theme.icon(SOURCE_ICONS[chosen.kind]))
         said = tr("Answers: {source}", source=title)
         named(self.source, said, said)
 
