@@ -430,28 +430,32 @@ class BudgetSlider(QWidget):
 logger = logging.getLogger(__name__)
 
 
-def segment_table(parent: QObject) -> RecordTable:
-    """The segments of a budget as a list."""
-    columns = [
-        Column("Entry", lambda row: row.segment.title, look=_segment_look, spoken=_spoken),
-        Column("Note", lambda row: _note(row.segment)),
-        Column("Tokens", lambda row: number(row.segment.tokens)),
-    ]
-    entry = attrgetter("segment.entry")
-    return RecordTable(columns, key=entry, entry=entry, tip=lambda row, _column: row.words, parent=parent)
+class SegmentTable(RecordTable):
+    """The segments of a budget as a list: cut ones first, since they are what people look for."""
 
+    def __init__(self, parent: QObject) -> None:
+        self._maximum: float | None = None
+        columns = [
+            Column("Entry", attrgetter("title"), look=_segment_look, spoken=self._spoken),
+            Column("Note", _note),
+            Column("Tokens", lambda segment: number(segment.tokens)),
+        ]
+        entry, told = attrgetter("entry"), lambda segment, _column: segment.describe(self._maximum)
+        super().__init__(columns, key=entry, entry=entry, tip=told, parent=parent)
 
-class SegmentRow(Struct, frozen=True):
-    """A segment with what is said of it."""
+    def show_view(self, view: BudgetView) -> None:
+        """Show another budget."""
+        self._maximum = view.maximum
+        self.set_rows([*view.cut, *view.inside, *(segment for segment in view.segments if segment.outlet)])
 
-    segment: Segment
-    words: str
+    def _spoken(self, segment: Segment) -> str:
+        return f"{tr('cut') if segment.cut else tr('in')}: {segment.describe(self._maximum)}"
 
 
 class SegmentList(RowMenu, QListView):
-    """The segments of a `segment_table`. Copy takes all that is said of the chosen ones, or of all where none is."""
+    """The segments of a `SegmentTable`. Copy takes all that is said of the chosen ones, or of all where none is."""
 
-    def __init__(self, rows: RecordTable, parent: QWidget | None = None) -> None:
+    def __init__(self, rows: SegmentTable, parent: QWidget | None = None) -> None:
         super().__init__(parent, uniformItemSizes=True)
         self._rows = rows
         self.setModel(rows)
@@ -470,18 +474,7 @@ class SegmentList(RowMenu, QListView):
         QGuiApplication.clipboard().setText(as_text(self._rows.texts(places or None)))
 
 
-def segment_rows(view: BudgetView) -> list[SegmentRow]:
-    """The rows of a budget: cut ones first, since they are what people look for."""
-    outlets = (item for item in view.segments if item.outlet)
-    return [SegmentRow(item, item.describe(view.maximum)) for item in (*view.cut, *view.inside, *outlets)]
-
-
-def _spoken(row: SegmentRow) -> str:
-    return f"{tr('cut') if row.segment.cut else tr('in')}: {row.words}"
-
-
-def _segment_look(row: SegmentRow) -> Look:
-    segment = row.segment
+def _segment_look(segment: Segment) -> Look:
     cut = Swatch("grey", icon="slash") if segment.over_count else Swatch("purple", icon="scissors")
     swatch = cut if segment.cut else Swatch(segment.origin.fill, segment.origin.letter)
     title, note = Words(segment.title, share=0.6, gap=9), Words(_note(segment), tone="text_muted", scale=0.9, gap=0)
@@ -516,7 +509,7 @@ class BudgetPane(Pane):
         self.now_label, self.last_label = label(self, kind="small"), label(self, kind="small")
         for bar in (self.bar, self.last):
             bar.entry_chosen.connect(self._choose)
-        self.model = segment_table(self)
+        self.model = SegmentTable(self)
         self.list = named(SegmentList(self.model, self), tr("Budget as a list"))
         self.list.setItemDelegate(CellDelegate(theme, self.list))
         self.list.setMouseTracking(True)
@@ -581,7 +574,7 @@ class BudgetPane(Pane):
         view = budget_view(trace)
         self.bar.set_view(view)
         self._show_last(trace, view)
-        self.model.set_rows(segment_rows(view))
+        self.model.show_view(view)
         self.note_changed.emit(_headline(view))
         self.caps.setText(caps_words(trace))
         return view

@@ -17,17 +17,10 @@ from lorestudio.domain.records import replace
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.studio.project.project import Project, open_project
 from lorestudio.studio.replay.simulator import Simulator
-from lorestudio.trace.budget import AI, KEYWORD, BudgetView, Segment, budget_view
+from lorestudio.trace.budget import AI, KEYWORD, BudgetView, Segment
 from lorestudio.trace.diff import compare
-from lorestudio.trace.model import OUTLET_TAG, Limit, Trace
-from lorestudio.ui.features.budget.pane import (
-    BudgetPane,
-    BudgetSlider,
-    caps_words,
-    segment_rows,
-    segment_table,
-    trial_words,
-)
+from lorestudio.trace.model import OUTLET_TAG, Limit
+from lorestudio.ui.features.budget.pane import BudgetPane, BudgetSlider, SegmentTable, caps_words, trial_words
 from lorestudio.ui.shell.main_window import MainWindow
 from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, ENTRY_ID, LOOK
 from lorestudio.ui.shell.theme import Theme
@@ -175,7 +168,7 @@ def test_without_a_chat_the_budget_offers_to_open_one(make_window: Callable[...,
 
 
 def test_rows_and_segments_choose_entries_and_follow_them(window: MainWindow, pane: BudgetPane, qtbot: QtBot) -> None:
-    by_title = {row.segment.title: row.segment.entry for row in segment_rows(budget_view(pane_trace(window)))}
+    by_title = {row.title: row.entry for row in pane.model.rows}
     window.selection.choose_entry(by_title["Gate"])
     assert pane.list.currentIndex().data(ENTRY_ID) == by_title["Gate"]
     assert pane.bar.current is not None
@@ -190,22 +183,16 @@ def test_rows_and_segments_choose_entries_and_follow_them(window: MainWindow, pa
 
 
 def test_a_copied_row_has_its_tokens(window: MainWindow, pane: BudgetPane, qtbot: QtBot) -> None:
-    (row, *_), view = segment_rows(budget_view(pane_trace(window))), pane.list
+    row, view = pane.model.rows[0], pane.list
     copy = Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier
     view.setCurrentIndex(pane.model.index(0, 0))
     qtbot.keyClick(view, *copy)
     head, line = QGuiApplication.clipboard().text().split("\n")
     assert head.split("\t") == ["Entry", "Note", "Tokens"]
-    assert (line.split("\t")[0], line.split("\t")[-1]) == (row.segment.title, str(row.segment.tokens))
+    assert (line.split("\t")[0], line.split("\t")[-1]) == (row.title, str(row.tokens))
     qtbot.keyClick(view, Qt.Key.Key_A, Qt.KeyboardModifier.ControlModifier)
     qtbot.keyClick(view, *copy)
     assert len(QGuiApplication.clipboard().text().split("\n")) == pane.model.rowCount() + 1
-
-
-def pane_trace(window: MainWindow) -> Trace:
-    trace = window.session.runs.trace(window.selection.generation)
-    assert trace is not None
-    return trace
 
 
 # ---- another budget ------------------------------------------------------------------------------------------------
@@ -326,11 +313,11 @@ def test_the_list_says_why_an_entry_is_in_or_out(qtbot: QtBot, theme: Theme) -> 
     )  # fmt: skip
     shown = QListView()
     qtbot.addWidget(shown)
-    model = segment_table(shown)
+    model = SegmentTable(shown)
     shown.setModel(model)
     shown.setItemDelegate(CellDelegate(theme, shown))
     shown.resize(900, 300)
-    model.set_rows(segment_rows(view))
+    model.show_view(view)
     assert words_drawn(shown) == [
         "158", "Crown", "cut, needs 58 more tokens", "40", "Dawnkeep", "over the entry limit",
         "40", "Moor", "cut: it is below the line", "30", "A", "Rules", f"{AI.word}, trimmed from 90",
@@ -347,9 +334,9 @@ def test_a_row_of_the_list_looks_like_its_segment(qtbot: QtBot, theme: Theme) ->
         ),
         90, 100, 2, 2,
     )  # fmt: skip
-    model = segment_table(theme)
-    model.set_rows(segment_rows(view))
-    looks = {row.segment.title: model.index(place, 0).data(LOOK) for place, row in enumerate(model.rows)}
+    model = SegmentTable(theme)
+    model.show_view(view)
+    looks = {row.title: model.index(place, 0).data(LOOK) for place, row in enumerate(model.rows)}
     swatches = {title: look.strips[0].left[0] for title, look in looks.items()}
     assert swatches == {
         "Skarn": Swatch(KEYWORD.fill, KEYWORD.letter), "Crown": Swatch("purple", icon="scissors"),
@@ -370,7 +357,7 @@ def test_a_trial_that_fails_is_told_and_one_that_is_left_shows_the_run_again(
     before = listed(pane)
     try_budget(window, pane, 30, qtbot)
     assert listed(pane) != before
-    entry = pane.model.rows[0].segment.entry
+    entry = pane.model.rows[0].entry
     window.selection.choose_entry(entry)
     pane.slider.slider.setValue(10)
     settle(window)
@@ -389,7 +376,7 @@ def test_a_run_is_shown_once_and_follows_the_entry_that_is_chosen(window: MainWi
     assert len(notes) == 2
     chosen: list[object] = []
     window.selection.entry_changed.connect(lambda: chosen.append(window.selection.entry))
-    entry = pane.model.rows[0].segment.entry
+    entry = pane.model.rows[0].entry
     pane.bar.entry_chosen.emit(entry)
     pane.bar.entry_chosen.emit(entry)
     pane.last.entry_chosen.emit(entry)
