@@ -219,15 +219,10 @@ class MemoryStore(QObject):
         self._search.start(tr("Searching memories"), work, done=self._found, failed=self._not_found)
         self.hits_changed.emit()
 
-    def drop_search(self) -> None:
-        """Give up a search that is under way."""
-        self._search.cancel()
-        self.searching = ""
-
     def drop_hits(self) -> None:
-        """List all again."""
-        self.drop_search()
-        self.hits = None
+        """List all again; a search that is under way is given up."""
+        self._search.cancel()
+        self.searching, self.hits = "", None
         self.hits_changed.emit()
 
     def _found(self, hits: Hits) -> None:
@@ -298,7 +293,6 @@ class MemoryStore(QObject):
 
     def stop(self) -> None:
         """The window is closed: nothing is waited for any more."""
-        self.drop_search()
         for job in self._writing:
             job.cancel()
 

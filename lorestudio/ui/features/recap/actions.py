@@ -21,7 +21,6 @@ from lorestudio.ui.widgets import dialogs
 if TYPE_CHECKING:
     from lorestudio.systems.recap.session import RecapEdits
     from lorestudio.ui.features.recap.pane import RecapPane
-    from lorestudio.ui.features.systems.dialogs import SystemSettingsDialog
 
 _MENU: Final = "Chat/Recap"
 _USED: Final = {_MENU, "pane.recap"}
@@ -40,7 +39,6 @@ class RecapFeature(Feature):
         self.recaps = ChatRecaps(context.session, context.settings, self)
         self.recaps.copies = lambda: chat.files.backups
         self.queue = RecapQueue(self.recaps, self)
-        self.dialog: SystemSettingsDialog | None = None
         self._followed: tuple[int, Path | None] | None = None
         self._waiting: list[Callable[[], object]] = []
         chat.message_menu += MESSAGE_MENU
@@ -201,11 +199,10 @@ class RecapFeature(Feature):
 
         context = self.context
         intro = tr("They hold for every chat. Nothing is made by itself unless “Keep recaps up to date” is on.")
-        self.dialog = dialog = SystemSettingsDialog(
+        dialog = SystemSettingsDialog(
             context.theme, tr("Recap settings"), intro, self.recaps.settings, context.window, brief=True
         )
         dialog.accepted_settings.connect(self.recaps.use_settings)
-        dialog.finished.connect(lambda _result: setattr(self, "dialog", None))
         dialog.open()
 
     def _toggle_by_itself(self) -> None:

@@ -25,6 +25,7 @@ from lorestudio.systems.recap.records import RecapState
 from lorestudio.ui.features.chat.reply import local_now
 from lorestudio.ui.features.controls.chips import EffectWatch
 from lorestudio.ui.features.recap import queue as queueing
+from lorestudio.ui.features.systems.dialogs import SystemSettingsDialog
 from lorestudio.ui.shell.main_window import MainWindow
 from lorestudio.ui.shell.words import Notice
 from tests.systems.recap.files import SETTINGS, TALE, records, write_chat
@@ -828,8 +829,7 @@ def test_everything_in_the_pane_has_a_name_and_can_be_reached(opened: MainWindow
 @pytest.mark.always
 def test_settings_are_kept_and_used(opened: MainWindow, qtbot: QtBot) -> None:
     opened.run("recap.settings")
-    dialog = opened.features.recap.dialog
-    assert dialog is not None
+    (dialog,) = opened.findChildren(SystemSettingsDialog)
     tree = dialog.view.model
     few = shown(tree)
     dialog.view.advanced.setChecked(True)
