@@ -369,7 +369,6 @@ class Picture(QWidget):
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setMouseTracking(True)
         self.setAccessibleName(name)
-        theme.changed.connect(self.update)
 
     @abstractmethod
     def words_at(self, point: QPoint) -> str:

@@ -416,7 +416,6 @@ class RecordView(RowMenu, QTableView):
         model.modelReset.connect(self._fit_columns)
         model.changed.connect(self._find_again)
         model.dataChanged.connect(lambda *_all: self._tell())
-        theme.changed.connect(self.viewport().update)
 
     @property
     def current(self) -> Any:  # noqa: ANN401  # whatever the table is made of

@@ -174,7 +174,6 @@ class RecordTreeView(RowMenu, QTreeView):
         self.setEditTriggers(QTreeView.EditTrigger.NoEditTriggers)
         self.setSelectionMode(QTreeView.SelectionMode.ExtendedSelection)  # several are copied at once
         self.doubleClicked.connect(lambda index: self.pressed.emit(model.node(index)))
-        theme.changed.connect(self.viewport().update)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Qt: Enter goes on with the row, Copy takes all of it."""

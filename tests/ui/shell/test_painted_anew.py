@@ -77,7 +77,7 @@ def test_what_paints_itself_is_painted_anew(theme: Theme, qtbot: QtBot, name: st
     watch = PaintWatch(part(made))
     drain()
     assert watch.seen == 0
-    theme.changed.emit()
+    theme.choose("dark")
     qtbot.waitUntil(lambda: watch.seen > 0)
 
 

@@ -12,7 +12,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QToolTip
 from pytestqt.qtbot import QtBot
 
-from lorestudio.ui.shell.theme import Theme, load_palettes, scaled
+from lorestudio.ui.shell.theme import Theme, scaled
 from lorestudio.ui.widgets.chart import BarChart, Bars, Layer, nice_steps
 from tests.ui.conftest import drain
 from tests.ui.drawing import Drawn, PaintWatch, drawn
@@ -723,8 +723,7 @@ def test_a_chart_is_drawn_anew_in_another_theme(theme: Theme, qtbot: QtBot) -> N
     made = chart(theme, qtbot, 6)
     made.choose(0)
     before, watch = made.grab().toImage(), PaintWatch(made)
-    theme.palette = load_palettes()["dark"]
-    theme.changed.emit()
+    theme.choose("dark")
     qtbot.waitUntil(lambda: watch.seen > 0)
     assert made.grab().toImage() != before
     assert spots(made, theme.color("accent_soft"), 0, 0.5) != []

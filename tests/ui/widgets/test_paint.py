@@ -358,7 +358,7 @@ def test_a_picture_is_painted_anew_in_another_theme(theme: Theme, qtbot: QtBot) 
     qtbot.waitExposed(made)
     drain()
     watch = PaintWatch(made)
-    theme.changed.emit()
+    theme.choose("dark")
     qtbot.waitUntil(lambda: watch.seen > 0)
 
 

@@ -363,7 +363,7 @@ def test_what_the_theme_changes_is_drawn_anew(qtbot: QtBot, theme: Theme) -> Non
     qtbot.waitExposed(view)
     drain()
     painted = PaintWatch(view.viewport())
-    theme.changed.emit()
+    theme.choose("dark")
     qtbot.waitUntil(lambda: painted.seen > 0)
 
 

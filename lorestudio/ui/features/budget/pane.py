@@ -539,7 +539,6 @@ class BudgetPane(Pane):
         whole.changed.connect(self._say_trial)
         selection.generation_changed.connect(self._show)
         selection.entry_changed.connect(self._show_entry)
-        theme.changed.connect(self.list.viewport().update)
         self._show()
 
     def focus_target(self) -> QWidget:

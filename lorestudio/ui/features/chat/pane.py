@@ -311,7 +311,6 @@ class ChatPane(Pane):
         session.progress.connect(lambda progress: self.strip.set_progress(progress.done, progress.total))
         selection.generation_changed.connect(self._show_message)
         selection.entry_changed.connect(self._highlight)
-        theme.changed.connect(self.view.viewport().update)
         self.model.marks_changed.connect(self.view.viewport().update)
         self._show_project()
 

@@ -34,7 +34,6 @@ class ChipButton(QAbstractButton):
         self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
         self.setMouseTracking(True)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
-        theme.changed.connect(self.update)
         self.show_chip(chip)
 
     def show_chip(self, chip: ControlChip) -> None:

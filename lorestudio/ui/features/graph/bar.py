@@ -239,7 +239,6 @@ class ColourLegend(Wrapping):
         super().__init__(parent)
         self._theme = theme
         self._items: tuple[tuple[NodeLook, str], ...] = ()
-        theme.changed.connect(self.update)
 
     def set_legend(self, legend: tuple[tuple[NodeLook, int], ...]) -> None:
         """Show other sorts; each with how many nodes are of it."""

@@ -97,7 +97,6 @@ class ChipRow(Wrapping):
         super().__init__(parent)
         self._theme = theme
         self._chips: tuple[NoteChip, ...] = ()
-        theme.changed.connect(self.update)
 
     def set_chips(self, chips: tuple[NoteChip, ...]) -> None:
         """Show other chips."""

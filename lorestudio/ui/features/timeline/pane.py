@@ -103,7 +103,6 @@ class HeatMap(QAbstractScrollArea):
         self.viewport().setMouseTracking(True)
         self.setMinimumHeight(AXIS + ROW_HEIGHT)
         self.setAccessibleName(tr("Heat map: entries and turns"))
-        theme.changed.connect(self.viewport().update)
 
     # ---- content ----------------------------------------------------------------------------------------------------
 

@@ -82,7 +82,6 @@ class Legend(QWidget):
         self._theme = theme
         self._parts: tuple[LegendPart, ...] = ()
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-        theme.changed.connect(self.update)
 
     def say(self, parts: Sequence[LegendPart]) -> None:
         """Explain these."""

@@ -114,7 +114,6 @@ class PhaseHeader(QHeaderView):
         self.setHighlightSections(False)
         self.setMinimumSectionSize(20)
         self.setAccessibleName(tr("Phases and stages"))
-        theme.changed.connect(self.viewport().update)
 
     def leave_room(self, height: int) -> None:
         """Take at most half of the view's `height` in pixels, so that a low pane shows rows too."""
@@ -222,7 +221,6 @@ class EntryHeader(QHeaderView):
         self.setHighlightSections(False)
         self.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
         self.setAccessibleName(tr("Entries and what became of them"))
-        theme.changed.connect(self.viewport().update)
 
     def sizeHint(self) -> QSize:
         """Qt: the width is set by the view; Qt itself would measure hundreds of titles."""

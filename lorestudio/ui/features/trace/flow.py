@@ -407,7 +407,6 @@ class FlowPage(QWidget):
         self.table = RecordView(theme, self.table_model, tr("Stages and reasons as a table"), self)
         self._pages = stack(funnel, self._scroll, self.table)
         tight(bar, (self._pages, 1), of=self)
-        theme.changed.connect(funnel.viewport().update)
 
     @property
     def measure(self) -> Measure:

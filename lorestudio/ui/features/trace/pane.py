@@ -166,7 +166,6 @@ class TracePane(Pane):
         selection.generation_changed.connect(self._show)
         selection.entry_changed.connect(self._show_entry)
         selection.stage_changed.connect(self._show_entry)
-        self.theme.changed.connect(self.answers.viewport().update)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Qt: a narrow pane keeps room for its tabs."""

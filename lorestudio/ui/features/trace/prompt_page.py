@@ -284,7 +284,6 @@ class PromptPage(QWidget):
         self.empty = EmptyState(theme, "entry", self)
         self._pages = stack(self.view, self.empty)
         tight(bar, (self._pages, 1), of=self)
-        theme.changed.connect(self.view.viewport().update)
 
     def set_trace(
         self, trace: Trace | None, chat: Chat | None, setup: PromptSetup | None = None, counter: TokenCounter = CHARS_4

@@ -158,7 +158,6 @@ class VaultPane(Pane):
         selection.generation_changed.connect(self._show_marks)
         selection.entry_changed.connect(self._show_entry)
         self._drafts.changed.connect(lambda _path: self._repaint_marks())
-        self.theme.changed.connect(self.tree.viewport().update)
 
     def keep_in(self, settings: QSettings) -> None:
         """Look as remembered: tree or table, and the table's columns."""

@@ -70,7 +70,7 @@ def test_chips_are_drawn_anew_for_other_chips_and_another_theme(theme: Theme, qt
     row.resize(200, 40)
     row.show()
     qtbot.waitExposed(row)
-    for change in (lambda: row.set_chips((NoteChip("two"),)), theme.changed.emit):
+    for change in (lambda: row.set_chips((NoteChip("two"),)), lambda: theme.choose("dark")):
         drain()
         painted.clear()
         change()

@@ -148,7 +148,6 @@ class ChipsField(Wrapping):
         self.input.textChanged.connect(lambda _text: self.settle())
         self.setAcceptDrops(True)
         self.setFocusProxy(self.input)
-        theme.changed.connect(self.update)
         self.refresh()
 
     # ---- value ------------------------------------------------------------------------------------------------------

@@ -424,7 +424,7 @@ def test_another_theme_paints_the_chips_anew(chips: Chips, theme: Theme) -> None
     field.chips[0].installEventFilter(watch)
     drain()
     painted.clear()
-    theme.changed.emit()
+    theme.choose("dark")
     drain()
     assert painted
     field.chips[0].removeEventFilter(watch)
