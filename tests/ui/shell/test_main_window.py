@@ -123,7 +123,7 @@ def test_choosing_an_entry_shows_it_in_every_pane(window) -> None:
     window.vault.tree.setCurrentIndex(window.vault.model.index_of_note(ENTRIES[CROWN]))
     assert window.selection.entry == CROWN
     assert window.entry.heading.text() == "Crown"
-    assert window.trace.answers.currentIndex().row() == window.trace.model.row_of(CROWN)
+    assert window.trace.answers.currentIndex().row() == window.trace.model.place_of(CROWN)
     assert "needs 158 tokens" in window.why.text
     assert window.budget.bar.current.title == "Crown"
     assert [(mark.start, mark.end) for mark in window.chat.model.row(4).marks] == [(19, 24)]
@@ -131,7 +131,7 @@ def test_choosing_an_entry_shows_it_in_every_pane(window) -> None:
 
 def test_a_cell_of_the_answers_chooses_entry_and_stage(window) -> None:
     model = window.trace.model
-    window.trace.answers.setCurrentIndex(model.index(model.row_of(BELL), model.column_of("keywords")))
+    window.trace.answers.setCurrentIndex(model.index(model.place_of(BELL), model.stage_column("keywords")))
     assert (window.selection.entry, window.selection.stage) == (BELL, "keywords")
     assert window.vault.tree.currentIndex() == window.vault.model.index_of_note(ENTRIES[BELL])
     assert "the warmup asks for 3" in window.why.text
@@ -159,7 +159,7 @@ def test_an_entry_that_was_never_matched_is_explained_too(window) -> None:
     window.chat.choose(2)
     window.selection.choose_entry(SKARN)
     assert "None of the keys" in window.why.text
-    assert window.trace.model.row_of(SKARN) >= 0
+    assert window.trace.model.place_of(SKARN) >= 0
 
 
 def test_back_and_forward(window) -> None:
@@ -782,8 +782,8 @@ def test_a_stage_that_is_chosen_elsewhere_is_shown_by_its_phase(window) -> None:
     model = window.trace.model
     assert model.phase(window.trace.answers.currentIndex().column()) is Phase.GATE
     window.run("trace.all_stages")
-    assert window.trace.answers.currentIndex().column() == model.column_of("folder filter")
-    assert model.stage(model.column_of("folder filter")).name == "folder filter"
+    assert window.trace.answers.currentIndex().column() == model.stage_column("folder filter")
+    assert model.stage(model.stage_column("folder filter")).name == "folder filter"
 
 
 @pytest.mark.own_window

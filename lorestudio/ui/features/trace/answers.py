@@ -6,12 +6,11 @@ settings or the chat has changed stands in the rows until the next one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from typing import Final
 
 from msgspec import Struct
-from PySide6.QtCore import QAbstractTableModel, QObject, Qt
+from PySide6.QtCore import QObject, Qt
 
 from lorestudio.domain.entry import VaultIndex
 from lorestudio.studio.verify.agreement import ComparedReply, WentIn
@@ -22,7 +21,6 @@ from lorestudio.trace.held_run import WouldAlso, WouldCell
 from lorestudio.trace.journey import (
     PHASES,
     CellState,
-    FateState,
     JourneyCell,
     Journeys,
     counted_in,
@@ -36,20 +34,20 @@ from lorestudio.ui.shell.qt import (
     ACCESSIBLE_DESCRIPTION,
     ACCESSIBLE_TEXT,
     DISPLAY,
-    ENTRY_ID,
     HELD,
     HORIZONTAL,
     ITEM,
     MARK,
-    NO_INDEX,
     TOOLTIP,
     Index,
     plain,
 )
 from lorestudio.ui.shell.words import count, number, sentence_case, tr
-from lorestudio.ui.state.ai_calls import stage_failure
+from lorestudio.ui.state.ai_calls import failures
 from lorestudio.ui.state.expected import ExpectedMark
+from lorestudio.ui.widgets.cells import Column
 from lorestudio.ui.widgets.paint import BLANK, BROKEN, DECIDING, Mark, cell_mark, fate_mark, would_mark
+from lorestudio.ui.widgets.record_table import RecordTable
 
 WHY: Final = 0
 TOKENS: Final = 1
@@ -57,8 +55,6 @@ TOKENS: Final = 1
 
 _UNREACHED: Final = frozenset({CellState.NOT_REACHED, CellState.ABSENT})
 """Cells that have room for what would have been."""
-
-_INSIDE: Final = frozenset({FateState.INJECTED, FateState.TRUNCATED})
 
 
 class RowChange(Struct, frozen=True):
@@ -109,25 +105,24 @@ def recorded_marks(reply: ComparedReply) -> dict[int, tuple[Mark, str]]:
     }
 
 
-class AnswerTable(QAbstractTableModel):
-    """Why, tokens, then a column for each phase, or for each stage of a phase that is unfolded.
+class AnswerTable(RecordTable):
+    """Why, tokens, then a column for each phase, or for each stage of a phase that is unfolded. A row is an entry's id.
 
     The row header is the entry with what became of it. Cells are worked out when first shown. `trace` is the run that
     is shown.
     """
 
     def __init__(self, parent: QObject | None = None) -> None:
-        super().__init__(parent)
+        super().__init__((), key=int, entry=int, parent=parent)
         self.trace: Trace | None = None
         self.unfolded: frozenset[Phase] = frozenset()
         self._index: VaultIndex | None = None
-        self._all_rows: list[int] = []
-        self._rows: list[int] = []
-        self._columns: list[tuple[Phase, int | None]] = []
-        self._cells: dict[int, tuple[JourneyCell, ...]] = {}
+        self._candidates: list[int] = []
+        self._shown: list[tuple[Phase, int | None]] = []  # the columns of phases, with the place of a single stage
+        self._journey_cells: dict[int, tuple[JourneyCell, ...]] = {}
         self._reasons: dict[int, str] = {}
         self._journeys: Journeys | None = None
-        self._filter = ""
+        self._wanted = ""
         self._only: frozenset[int] | None = None
         self._guest: int | None = None
         self._running = ""
@@ -140,14 +135,6 @@ class AnswerTable(QAbstractTableModel):
         self._there: Mapping[int, tuple[Mark, str]] | None = None
 
     # ---- content ----------------------------------------------------------------------------------------------------
-
-    @contextmanager
-    def _arranging(self) -> Iterator[None]:
-        """Other rows or columns are to be shown after what is done within."""
-        self.beginResetModel()
-        yield
-        self._arrange()
-        self.endResetModel()
 
     def set_trace(
         self,
@@ -162,61 +149,54 @@ class AnswerTable(QAbstractTableModel):
         `journeys` is the same trace, where it was read already. `running` is the stage of a run under way that has not
         decided yet; it is the last one. `changes` are those against the run before the last change.
         """
-        stages = trace.stages if trace is not None else ()
-        with self._arranging():
-            found = ((record.name, stage_failure(record, trace)) for record in stages) if trace is not None else ()
-            self._failed = {name: sentence for name, sentence in found if sentence}
-            self.trace, self._index, self._running = trace, index, running
-            self._cells, self._reasons, self._would, self._fixes = {}, {}, {}, {}
-            self._journeys = (journeys or Journeys(trace)) if trace is not None else None
-            self._all_rows = list(self._journeys.rows) if self._journeys is not None else []
-            self._changes = self._numbered(changes or {})
-            known = set(self._all_rows)
-            self._all_rows += [entry for entry in self._changes if entry not in known]
+        self._failed = dict(failures(trace)) if trace is not None else {}
+        self.trace, self._index, self._running = trace, index, running
+        self._journey_cells, self._reasons, self._would, self._fixes = {}, {}, {}, {}
+        self._journeys = (journeys or Journeys(trace)) if trace is not None else None
+        self._changes = self._numbered(changes or {})
+        rows = self._journeys.rows if self._journeys is not None else ()
+        self._candidates = list(dict.fromkeys((*rows, *self._changes)))
+        self._arrange()
 
     def set_there(self, there: Mapping[int, tuple[Mark, str]] | None) -> None:
         """Show in a last column what was recorded of the entries, a mark and a sentence each; None for no column."""
         if there != self._there:
-            with self._arranging():
-                self._there = there
+            self._there = there
+            self._arrange()
 
     def unfold(self, phases: frozenset[Phase]) -> None:
         """These phases have a column for each of their stages, the others one for all of them."""
         if phases != self.unfolded:
-            with self._arranging():
-                self.unfolded = phases
+            self.unfolded = phases
+            self._arrange()
 
     def set_filter(self, text: str) -> None:
         """Show only entries whose title, result or reason contains `text`."""
-        with self._arranging():
-            self._filter = text.casefold().strip()
+        self._wanted = text.casefold().strip()
+        self.show_only(self._is_shown)
 
     def set_only(self, entries: frozenset[int] | None) -> None:
         """Show only these entries, None for all."""
         if entries != self._only:
-            with self._arranging():
-                self._only = entries
+            self._only = entries
+            self.show_only(self._is_shown)
 
     def set_guest(self, entry: int | None) -> None:
         """The chosen entry has a row even where it never came into question."""
-        if self.trace is not None and entry is not None and entry not in self._rows:
-            self._drop_guest()
-            self.beginInsertRows(NO_INDEX, len(self._rows), len(self._rows))
-            self._guest = entry
-            self._rows.append(entry)
-            self.endInsertRows()
-        elif entry != self._guest:
-            self._drop_guest()
+        guest = entry if self.trace is not None and entry not in self._candidates else None
+        if guest != self._guest:
+            self._guest = guest
+            self.set_rows([*self._candidates, *([guest] if guest is not None else [])])
 
     def set_would(self, entry: int, would: WouldAlso) -> None:
         """Show what the stages behind the one that stopped the entry would have done."""
         self._would[entry] = would
-        self._touch(entry)
+        self.touch(entry)
 
     def set_fix(self, entry: int, change: Change) -> None:
         """Offer a change that was tried as a button."""
         self._fixes[entry] = change
-        self._touch(entry)
+        self.touch(entry)
 
     def fix(self, entry: int | None) -> str:
         """What the button of an entry says, "" where it has none."""
@@ -234,22 +214,19 @@ class AnswerTable(QAbstractTableModel):
 
     def entry(self, row: int) -> int | None:
         """The entry of a row."""
-        return self._rows[row] if 0 <= row < len(self._rows) else None
-
-    def row_of(self, entry: int | None) -> int:
-        """The row of an entry, -1 where it has none."""
-        return self._rows.index(entry) if entry in self._rows else -1
+        found: int | None = self.row(row)
+        return found
 
     def phase(self, column: int) -> Phase | None:
         """The phase of a column, None for those before them."""
-        return self._columns[column - 2][0] if TOKENS < column < len(self._columns) + 2 else None
+        return self._shown[column - 2][0] if TOKENS < column < len(self._shown) + 2 else None
 
     def stage(self, column: int) -> StageRecord | None:
         """The stage of a column, None where the column is none of a single stage."""
-        place = self._columns[column - 2][1] if self.phase(column) is not None else None
+        place = self._shown[column - 2][1] if self.phase(column) is not None else None
         return self.trace.stages[place] if self.trace is not None and place is not None else None
 
-    def column_of(self, stage: str | None) -> int:
+    def stage_column(self, stage: str | None) -> int:
         """The column of a stage, that of its phase where that is folded; the first one where it has none."""
         record = self.trace.stage(stage) if self.trace is not None and stage else None
         for column in range(2, self.columnCount()):
@@ -260,56 +237,24 @@ class AnswerTable(QAbstractTableModel):
 
     def stage_at(self, row: int, column: int) -> str | None:
         """The name of the stage that a cell is about, None for the columns before the phases."""
-        entry, record = self.entry(row), self.stage(column)
-        if record is not None or entry is None or self.phase(column) is None:
+        entry, record, phase = self.entry(row), self.stage(column), self.phase(column)
+        if record is not None or entry is None or phase is None:
             return record.name if record is not None else None
-        return self._phase_cell(entry, column)[0].stage or None
+        return self._phase_cell(entry, phase)[0].stage or None
 
     @property
     def candidates(self) -> int:
         """How many entries came into question."""
-        return len(self._all_rows)
+        return len(self._candidates)
 
     # ---- Qt ---------------------------------------------------------------------------------------------------------
 
-    def rowCount(self, parent: Index = NO_INDEX) -> int:
-        """Qt: one row per entry."""
-        return 0 if parent.isValid() else len(self._rows)
-
-    def columnCount(self, parent: Index = NO_INDEX) -> int:
-        """Qt: why, tokens, the phases or their stages, and what was recorded."""
-        beside = self._there is not None
-        return 0 if parent.isValid() or self.trace is None else 2 + len(self._columns) + beside
-
     def data(self, index: Index, role: int = DISPLAY) -> object:
-        """Qt: marks to draw, and the same in words."""
-        told = self._data(index, role)
-        return plain(told) if role == TOOLTIP and isinstance(told, str) else told
-
-    def _data(self, index: Index, role: int) -> object:
-        trace, entry = self.trace, self.entry(index.row())
-        if trace is None or entry is None:
-            return None
-        if role == ENTRY_ID:
-            return entry
-        if index.column() == WHY:
-            return self._why(trace, entry, role)
-        if index.column() == TOKENS:
-            return self._tokens(trace, entry, role)
-        if self.is_there(index.column()):
-            return self._recorded(entry, role)
-        record = self.stage(index.column())
-        if record is not None:
-            place = self._columns[index.column() - 2][1] or 0
-            cell = self.cell(entry, place)
-            would = self.would(entry, record.name) if cell.state in _UNREACHED else None
-            return self._mark(trace, entry, record, cell, would, record.name, role)
-        cell, would = self._phase_cell(entry, index.column())
-        own = trace.stage(cell.stage)
-        phase = self.phase(index.column())
-        if own is None or phase is None:
-            return BLANK if role == MARK else None
-        return self._mark(trace, entry, own, cell, would, tr(phase.value), role)
+        """Qt: marks to draw, and the same in words; what tells more of a cell than its own words describes it."""
+        if role == ACCESSIBLE_DESCRIPTION and index.column() != TOKENS:
+            tip, entry = self.columns[index.column()].tip, self.entry(index.row())
+            return tip(entry) if tip is not None and entry is not None else None
+        return super().data(index, role)
 
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = DISPLAY) -> object:
         """Qt: what the columns are about across, entries down."""
@@ -319,7 +264,7 @@ class AnswerTable(QAbstractTableModel):
         told = self._column_header(self.trace, section, role) if across else self._row_header(section, role)
         return plain(told) if role == TOOLTIP and isinstance(told, str) else told
 
-    # ---- inside -----------------------------------------------------------------------------------------------------
+    # ---- what is read off an entry ----------------------------------------------------------------------------------
 
     def title(self, entry: int) -> str:
         """What an entry is called."""
@@ -331,9 +276,9 @@ class AnswerTable(QAbstractTableModel):
 
     def cell(self, entry: int, stage: int) -> JourneyCell:
         """What the stage at index `stage` of the run did with an entry."""
-        if entry not in self._cells and self._journeys is not None:
-            self._cells[entry] = self._journeys.cells(entry)
-        return self._cells[entry][stage]
+        if entry not in self._journey_cells and self._journeys is not None:
+            self._journey_cells[entry] = self._journeys.cells(entry)
+        return self._journey_cells[entry][stage]
 
     def result(self, entry: int) -> Mark:
         """What became of an entry."""
@@ -361,13 +306,15 @@ class AnswerTable(QAbstractTableModel):
         """Whether a stage decided nothing, did not fail and does not run."""
         return not record.verdicts and record.name not in self._failed and record is not self._undecided
 
-    def _phase_cell(self, entry: int, column: int) -> tuple[JourneyCell, WouldCell | None]:
+    def is_there(self, column: int) -> bool:
+        """Whether a column says what was recorded."""
+        return column == len(self._shown) + 2
+
+    def _phase_cell(self, entry: int, phase: Phase) -> tuple[JourneyCell, WouldCell | None]:
         """What a folded phase was to an entry, or would have been."""
-        stages, phase = self.trace.stages if self.trace is not None else (), self.phase(column)
-        if phase is None:
-            return JourneyCell("", CellState.NOT_REACHED), None
+        stages = self.trace.stages if self.trace is not None else ()
         self.cell(entry, 0)
-        cell = phase_cell(phase, self._cells[entry], stages)
+        cell = phase_cell(phase, self._journey_cells[entry], stages)
         if cell.state not in _UNREACHED:
             return cell, None
         own = [self.would(entry, record.name) for record in stages if phase_of(record) is phase]
@@ -375,80 +322,109 @@ class AnswerTable(QAbstractTableModel):
         would = next((each for each in known if each.sentence), known[-1] if known else None)
         return (JourneyCell(would.stage, cell.state), would) if would is not None else (cell, None)
 
-    def _why(self, trace: Trace, entry: int, role: int) -> object:
-        if role == MARK:
-            return self.result(entry)
-        if role == DISPLAY:
-            return self.reason(entry)
-        if role == ACCESSIBLE_TEXT:
-            head = f"{self.title(entry)}: {self._result_words(entry)}"
-            offer = tr("Enter: {fix}", fix=self.fix(entry)) if self.fix(entry) else ""
-            return ". ".join(filter(None, (head, self.reason(entry), offer)))
-        if role in {TOOLTIP, ACCESSIBLE_DESCRIPTION} and self._journeys is not None:
-            known, fix = self._would.get(entry), self._fixes.get(entry)
-            later = [f"{sentence_case(each)}." for each in known.sentences] if known is not None else []
-            tried = [tr("Tried, and it goes in (Enter): {fix}", fix=fix.title)] if fix is not None else []
-            return "\n".join([self._journeys.told(entry).sentence, *later, *tried])
-        return None
+    def _why_spoken(self, entry: int) -> str:
+        offer = tr("Enter: {fix}", fix=self.fix(entry)) if self.fix(entry) else ""
+        return ". ".join(filter(None, (self._row_words(entry), self.reason(entry), offer)))
 
-    def _tokens(self, trace: Trace, entry: int, role: int) -> object:
+    def _why_told(self, entry: int) -> str:
+        known, fix = self._would.get(entry), self._fixes.get(entry)
+        sentence = self._journeys.told(entry).sentence if self._journeys is not None else ""
+        later = [f"{sentence_case(each)}." for each in known.sentences] if known is not None else []
+        tried = [tr("Tried, and it goes in (Enter): {fix}", fix=fix.title)] if fix is not None else []
+        return "\n".join([sentence, *later, *tried])
+
+    def _tokens_told(self, entry: int) -> str:
         taken, whole = self.tokens(entry)
-        if role == DISPLAY:
-            return number(taken)
-        if role in {ACCESSIBLE_TEXT, TOOLTIP}:
-            words = count(taken, "token", "tokens")
-            if whole is not None:
-                words = tr("{taken} of {whole}", taken=number(taken), whole=count(whole, "token", "tokens"))
-            return f"{self.title(entry)}: {words}" if role == ACCESSIBLE_TEXT else words
-        return None
+        if whole is None:
+            return count(taken, "token", "tokens")
+        return tr("{taken} of {whole}", taken=number(taken), whole=count(whole, "token", "tokens"))
 
-    def is_there(self, column: int) -> bool:
-        """Whether a column says what was recorded."""
-        return column == len(self._columns) + 2
+    def _recorded(self, entry: int) -> tuple[Mark, str]:
+        return (self._there or {}).get(entry, (BLANK, tr("Not recorded.")))
 
-    def _recorded(self, entry: int, role: int) -> object:
-        mark, sentence = (self._there or {}).get(entry, (BLANK, tr("Not recorded.")))
-        if role == MARK:
-            return mark
-        if role == DISPLAY:
-            return tr(mark.word)
-        if role == ACCESSIBLE_TEXT:
-            return f"{self.title(entry)}: {sentence}"
-        return sentence if role in {TOOLTIP, ACCESSIBLE_DESCRIPTION} else None
+    def _row_words(self, entry: int, between: str = ": ") -> str:
+        """An entry with what became of it."""
+        change, held = self.change(entry), self.held(entry)
+        parts = [tr(self.result(entry).word), change.words if change is not None else ""]
+        parts += [held.words] if held is not None else []
+        return f"{self.title(entry)}{between}{', '.join(filter(None, parts))}"
 
-    def _mark(
-        self, trace: Trace, entry: int, record: StageRecord, cell: JourneyCell, would: WouldCell | None, name: str,
-        role: int,
-    ) -> object:  # fmt: skip
-        """A cell of a stage, or of the phase called `name` of which that stage says most."""
-        phase = counted_in(trace, record, cell.verdict)
-        mark = cell_mark(cell, phase) if would is None else would_mark(would)
-        if record is self._undecided:
-            mark = DECIDING if entry in record.left else mark
-        if role == MARK:
-            return mark
-        if role == ITEM:
-            return cell
-        if role == DISPLAY:
-            return tr(mark.word)
-        if role == ACCESSIBLE_TEXT:
-            return tr("{title}, {stage}: {word}", title=self.title(entry), stage=name, word=tr(mark.word))
-        if role in {TOOLTIP, ACCESSIBLE_DESCRIPTION}:
-            if mark is DECIDING:
+    # ---- columns ----------------------------------------------------------------------------------------------------
+
+    def _mark_column(self, trace: Trace, phase: Phase, place: int | None) -> Column:
+        """What the stage at a place did with entries, or without a place the stage of the phase that says most."""
+
+        def seen(entry: int) -> tuple[StageRecord | None, JourneyCell, WouldCell | None]:
+            if place is None:
+                cell, would = self._phase_cell(entry, phase)
+                return trace.stage(cell.stage), cell, would
+            record, cell = trace.stages[place], self.cell(entry, place)
+            return record, cell, self.would(entry, record.name) if cell.state in _UNREACHED else None
+
+        def mark(entry: int) -> Mark:
+            record, cell, would = seen(entry)
+            if record is None:
+                return BLANK
+            if record is self._undecided and entry in record.left:
+                return DECIDING
+            return would_mark(would) if would is not None else cell_mark(cell, counted_in(trace, record, cell.verdict))
+
+        def told(entry: int) -> str:
+            record, cell, would = seen(entry)
+            if record is None:
+                return ""
+            if mark(entry) is DECIDING:
                 return tr("{stage}: running; it has not decided yet.", stage=record.name)
-            if would is not None:
-                return f"{record.name}: {would.sentence or tr('would let it pass')}"
-            return f"{record.name}: {cell_sentence(trace, entry, record, cell)}"
-        return None
+            passes = would.sentence or tr("would let it pass") if would is not None else ""
+            return f"{record.name}: {passes or cell_sentence(trace, entry, record, cell)}"
+
+        def words(entry: int) -> str:
+            return "" if seen(entry)[0] is None else tr(mark(entry).word)
+
+        def spoken(entry: int) -> str:
+            word = words(entry)
+            return tr("{title}, {stage}: {word}", title=self.title(entry), stage=name, word=word) if word else ""
+
+        name = tr(phase.value) if place is None else trace.stages[place].name
+        return Column(name, words, mark=mark, spoken=spoken, tip=told)
+
+    def _arrange(self) -> None:
+        """Show the rows and columns of the run as it is to be seen now."""
+        trace, self._guest, self._shown = self.trace, None, []
+        for phase in PHASES if trace is not None else ():
+            own = [place for place, record in enumerate(trace.stages) if phase_of(record) is phase] if trace else []
+            if own:
+                self._shown += [(phase, place) for place in own] if phase in self.unfolded else [(phase, None)]
+        columns: list[Column] = []
+        if trace is not None:
+            columns = [
+                Column("Why", self.reason, mark=self.result, spoken=self._why_spoken, tip=self._why_told),
+                Column(
+                    "Tokens", lambda entry: number(self.tokens(entry)[0]), tip=self._tokens_told,
+                    spoken=lambda entry: f"{self.title(entry)}: {self._tokens_told(entry)}",
+                ),
+                *(self._mark_column(trace, *each) for each in self._shown),
+            ]  # fmt: skip
+        if trace is not None and self._there is not None:
+            columns.append(Column(
+                "There", lambda entry: tr(self._recorded(entry)[0].word), mark=lambda entry: self._recorded(entry)[0],
+                spoken=lambda entry: f"{self.title(entry)}: {self._recorded(entry)[1]}",
+                tip=lambda entry: self._recorded(entry)[1],
+            ))  # fmt: skip
+        self.set_rows(self._candidates, columns)
+
+    def _is_shown(self, entry: int) -> bool:
+        if self._only is not None and entry not in self._only:
+            return False
+        return not self._wanted or self._wanted in f"{self._row_words(entry)}\n{self.reason(entry)}".casefold()
 
     def _column_header(self, trace: Trace, section: int, role: int) -> object:
         record, phase = self.stage(section), self.phase(section)
-        if phase is None:
-            words = tr("There") if self.is_there(section) else tr("Why") if section == WHY else tr("Tokens")
-            return words if role in {DISPLAY, ACCESSIBLE_TEXT} else None
         if record is not None:
             return self._stage_header(trace, record, role)
-        return self._phase_header(trace, phase, role)
+        if phase is not None:
+            return self._phase_header(trace, phase, role)
+        return self._cells.heading(section, role) if role in {DISPLAY, ACCESSIBLE_TEXT} else None
 
     def _phase_header(self, trace: Trace, phase: Phase, role: int) -> object:
         own, name = [each for each in trace.stages if phase_of(each) is phase], sentence_case(tr(phase.value))
@@ -457,9 +433,7 @@ class AnswerTable(QAbstractTableModel):
         if role == ACCESSIBLE_TEXT:
             return tr("{phase}: {stages}, folded", phase=name, stages=count(len(own), "stage", "stages"))
         if role == MARK:
-            if self._undecided in own:
-                return DECIDING
-            return BROKEN if any(each.name in self._failed for each in own) else None
+            return next(filter(None, map(self._sign, reversed(own))), None)
         if role == TOOLTIP:
             told = (f"{each.name}: {self._failed.get(each.name) or explain_stage(each, trace)}"
                     for each in own if not self.is_quiet(each))  # fmt: skip
@@ -470,9 +444,7 @@ class AnswerTable(QAbstractTableModel):
         if role in {DISPLAY, ACCESSIBLE_TEXT}:
             return record.name
         if role == MARK:
-            if record is self._undecided:
-                return DECIDING
-            return BROKEN if record.name in self._failed else None
+            return self._sign(record)
         if role == TOOLTIP:
             if record is self._undecided:
                 return tr("{stage}\nThis stage is running.", stage=record.name)
@@ -481,38 +453,25 @@ class AnswerTable(QAbstractTableModel):
             return f"{name}\n{self._failed.get(record.name) or explain_stage(record, trace)}"
         return None
 
+    def _sign(self, record: StageRecord) -> Mark | None:
+        """That a stage runs, which the last one may do, or has failed."""
+        if record is self._undecided:
+            return DECIDING
+        return BROKEN if record.name in self._failed else None
+
     @property
     def _undecided(self) -> StageRecord | None:
         """The stage that runs."""
         stages = self.trace.stages if self.trace is not None else ()
         return stages[-1] if self._running and stages else None
 
-    def _result_words(self, entry: int) -> str:
-        change, held = self.change(entry), self.held(entry)
-        parts = [tr(self.result(entry).word), change.words if change is not None else ""]
-        parts += [held.words] if held is not None else []
-        return ", ".join(part for part in parts if part)
-
     def _row_header(self, section: int, role: int) -> object:
         entry = self.entry(section)
-        if entry is None:
-            return None
-        if role == DISPLAY:
-            return self.title(entry)
-        if role == ACCESSIBLE_TEXT:
-            return f"{self.title(entry)}: {self._result_words(entry)}"
-        if role == MARK:
-            return self.result(entry)
-        if role == ITEM:
-            return self.change(entry)
-        if role == HELD:
-            return self.held(entry)
-        return f"{self.title(entry)}\n{self._result_words(entry)}" if role == TOOLTIP else None
-
-    def _touch(self, entry: int) -> None:
-        row = self.row_of(entry)
-        if row >= 0:
-            self.dataChanged.emit(self.index(row, 0), self.index(row, self.columnCount() - 1))
+        read: dict[int, Callable[[int], object]] = {
+            DISPLAY: self.title, ACCESSIBLE_TEXT: self._row_words, MARK: self.result, ITEM: self.change,
+            HELD: self.held, TOOLTIP: lambda entry: self._row_words(entry, "\n"),
+        }  # fmt: skip
+        return read[role](entry) if entry is not None and role in read else None
 
     def _numbered(self, changes: Mapping[Key, RowChange]) -> dict[int, RowChange]:
         """The changes by the entries of this run, also those that only the vault knows."""
@@ -523,34 +482,6 @@ class AnswerTable(QAbstractTableModel):
             known = {(note.vault, note.filename): note.id for note in self._index.entries}
         known |= {(ref.vault, ref.filename): ref.id for ref in self.trace.entries.values()}
         return {known[key]: change for key, change in changes.items() if key in known}
-
-    def _arrange(self) -> None:
-        trace = self.trace
-        self._guest = None
-        if trace is None:
-            self._rows, self._columns = [], []
-            return
-        self._rows = [
-            entry
-            for entry in self._all_rows
-            if (self._only is None or entry in self._only) and (not self._filter or self._filter in self._text(entry))
-        ]
-        self._columns = []
-        for phase in PHASES:
-            own = [place for place, record in enumerate(trace.stages) if phase_of(record) is phase]
-            if own:
-                self._columns += [(phase, place) for place in own] if phase in self.unfolded else [(phase, None)]
-
-    def _text(self, entry: int) -> str:
-        return "\n".join((self.title(entry), self._result_words(entry), self.reason(entry))).casefold()
-
-    def _drop_guest(self) -> None:
-        if self._guest is not None and self._guest in self._rows:
-            row = self._rows.index(self._guest)
-            self.beginRemoveRows(NO_INDEX, row, row)
-            del self._rows[row]
-            self.endRemoveRows()
-        self._guest = None
 
 
 def cell_sentence(trace: Trace, entry: int, record: StageRecord, cell: JourneyCell) -> str:

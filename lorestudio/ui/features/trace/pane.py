@@ -520,12 +520,12 @@ class TracePane(Pane):
             self._following = False
 
     def _follow(self, entry: int | None) -> None:
-        place = self.model.row_of(entry)
+        place = self.model.place_of(entry)
         if place < 0:
             self.answers.clearSelection()
             return
         self._rows_or_nothing.setCurrentWidget(self.answers)
-        index = self.model.index(place, self.model.column_of(self._selection.stage))
+        index = self.model.index(place, self.model.stage_column(self._selection.stage))
         if self.answers.currentIndex() != index:
             self.answers.setCurrentIndex(index)  # which brings it into sight, at the latest when the view is shown
 

@@ -269,9 +269,9 @@ def test_the_choice_of_the_model_has_its_marks(real, tmp_path, qtbot, client) ->
     agree(qtbot)
     idle(window, qtbot)
     model = window.trace.model
-    column = model.column_of("AI selection")
-    assert model.index(model.row_of(SKARN), column).data(MARK).word == "chosen by AI"
-    assert model.index(model.row_of(DAWNKEEP), column).data(MARK).word == "not selected"
+    column = model.stage_column("AI selection")
+    assert model.index(model.place_of(SKARN), column).data(MARK).word == "chosen by AI"
+    assert model.index(model.place_of(DAWNKEEP), column).data(MARK).word == "not selected"
     assert model.result(DAWNKEEP).word == "not selected"
     steps = [step.stage for step in window.trace.funnel_model.rows]
     assert "AI selection" in steps
@@ -397,7 +397,7 @@ def test_a_failed_stage_is_red_with_its_error_and_the_fallback(real, tmp_path, q
     (failure,) = [note for note in window.trace.summary.notes if note.tone == "error"]
     again = next(action for action, title in failure.actions if title == "Ask again")
     model = window.trace.model
-    assert model.headerData(model.column_of("AI selection"), HORIZONTAL, MARK) is BROKEN
+    assert model.headerData(model.stage_column("AI selection"), HORIZONTAL, MARK) is BROKEN
     assert any(step.stage == "AI selection" and step.error for step in window.trace.funnel_model.rows)
     window.trace.summary.linkActivated.emit("do:trace.ai")
     assert "half-open" in window.trace.ai.plain
@@ -427,11 +427,11 @@ def test_the_trace_fills_while_the_model_is_asked(real, tmp_path, qtbot, client)
     qtbot.waitUntil(lambda: window.trace._live != ())
     model, trace = window.trace.model, window.trace.model.trace
     assert [record.name for record in trace.stages][-2:] == ["manifest", "AI selection"]
-    column = model.column_of("AI selection")
+    column = model.stage_column("AI selection")
     assert model.headerData(column, HORIZONTAL, MARK) is DECIDING
     waiting = list(trace.stages[-1].left)
     assert waiting
-    assert model.index(model.row_of(waiting[0]), column).data(MARK) is DECIDING
+    assert model.index(model.place_of(waiting[0]), column).data(MARK) is DECIDING
     assert "waits for Local" in window.trace.live.label.text()
     assert window.trace.live.seconds.text().endswith(" s")
     assert "Under way" in window.trace.summary.text()

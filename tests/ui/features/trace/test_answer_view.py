@@ -55,7 +55,7 @@ def test_a_phase_unfolds_by_mouse_and_by_keyboard(window: MainWindow) -> None:
     place = QPoint(view.phases.sectionViewportPosition(2) + 5, 5)
     QTest.mouseClick(view.phases.viewport(), Qt.MouseButton.LeftButton, pos=place)
     assert model.unfolded == {Phase.MATCH}
-    view.setCurrentIndex(model.index(model.row_of(BELL), model.column_of("keywords")))
+    view.setCurrentIndex(model.index(model.place_of(BELL), model.stage_column("keywords")))
     assert window.selection.stage == "keywords"
     QTest.keyClick(view, Qt.Key.Key_Space)
     assert model.unfolded == frozenset()
@@ -66,14 +66,14 @@ def test_the_button_of_a_row_asks_for_its_change(window: MainWindow) -> None:
     view, model, wanted = window.trace.answers, window.trace.model, []
     view.fix_wanted.disconnect()
     view.fix_wanted.connect(wanted.append)
-    row = model.row_of(CROWN)
+    row = model.place_of(CROWN)
     assert view.button(row).isEmpty()
     model.set_fix(CROWN, Change("pin", "Pin “Crown” in this chat", brief="Pin in this chat"))
     assert model.index(row, WHY).data(ACCESSIBLE_TEXT).endswith("Enter: Pin in this chat")
     QTest.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=view.button(row).center())
     view.setCurrentIndex(model.index(row, WHY))
     QTest.keyClick(view, Qt.Key.Key_Return)
-    view.setCurrentIndex(model.index(model.row_of(DAWNKEEP), WHY))
+    view.setCurrentIndex(model.index(model.place_of(DAWNKEEP), WHY))
     QTest.keyClick(view, Qt.Key.Key_Return)
     assert wanted == [CROWN, CROWN]
 
@@ -101,7 +101,7 @@ def test_a_row_is_drawn_with_its_entry_what_became_of_it_why_and_tokens(view: An
         shown
     )
     assert "Needs 158 tokens" in " ".join(told for told, _ink in shown)
-    view.setCurrentIndex(view.table.index(view.table.row_of(CROWN), WHY))
+    view.setCurrentIndex(view.table.index(view.table.place_of(CROWN), WHY))
     shown = drawn_words(view)
     assert {("Crown", chosen), ("cut", chosen), ("158", chosen), ("Skarn", text)} <= set(shown)
 
@@ -115,7 +115,7 @@ def test_only_the_row_that_is_looked_at_has_a_ground(view: AnswerView, theme: Th
     assert grounds() == []
     rows = view.verticalHeader()
     for entry in (SKARN, CROWN):
-        row = view.table.row_of(entry)
+        row = view.table.place_of(entry)
         view.setCurrentIndex(view.table.index(row, WHY))
         top = view.viewport().y() + rows.sectionViewportPosition(row)
         for above, below in (shown := grounds()):
@@ -153,17 +153,17 @@ def test_a_change_stands_beside_the_result_or_below_it(view: AnswerView, theme: 
     after = replace(before, injections=before.injections[:1])
     view.table.set_trace(after, INDEX, changes=row_changes(compare(before, after)))
     left = next(each for each in drawn(view) if each.words == "− left")
-    result = next(each for each in drawn(view) if each.words == view.words(view.table.row_of(SKARN)).result[-1])
+    result = next(each for each in drawn(view) if each.words == view.words(view.table.place_of(SKARN)).result[-1])
     assert left.fill == theme.color("warning").name()
-    assert view.words(view.table.row_of(SKARN)).change == ("− left",)
+    assert view.words(view.table.place_of(SKARN)).change == ("− left",)
     assert left.box.left() >= 30
     assert result.box.left() < left.box.left() or result.box.top() < left.box.top()
-    assert view.words(view.table.row_of(RULES)).change == ()
+    assert view.words(view.table.place_of(RULES)).change == ()
     assert view.words(99).title == ()
 
 
 def test_rows_are_as_high_as_their_words_and_lower_where_there_is_room(view: AnswerView) -> None:
-    crown, rules = view.table.row_of(CROWN), view.table.row_of(RULES)
+    crown, rules = view.table.place_of(CROWN), view.table.place_of(RULES)
     view.resize(300, 500)
     high = view.rowHeight(crown)
     assert len(view.words(crown).reason) > len(view.words(rules).reason)
@@ -204,7 +204,7 @@ def test_clicks_on_a_row_a_phase_and_a_button(view: AnswerView, qtbot: QtBot) ->
     fixed: list[int] = []
     view.fold_wanted.connect(folded.append)
     view.fix_wanted.connect(fixed.append)
-    row, left = view.table.row_of(DAWNKEEP), Qt.MouseButton.LeftButton
+    row, left = view.table.place_of(DAWNKEEP), Qt.MouseButton.LeftButton
     down = view.verticalHeader()
     qtbot.mouseClick(down.viewport(), left, pos=QPoint(20, down.sectionViewportPosition(row) + 5))
     assert (view.currentIndex().row(), view.currentIndex().column()) == (row, WHY)
@@ -213,7 +213,7 @@ def test_clicks_on_a_row_a_phase_and_a_button(view: AnswerView, qtbot: QtBot) ->
         qtbot.mouseClick(view.phases.viewport(), left, pos=QPoint(view.phases.sectionViewportPosition(column) + 5, 60))
     assert folded == [Phase.GATE]
     view.table.set_fix(CROWN, Change("pin", "Pin “Crown” in this chat", brief="Pin in this chat"))
-    button = view.button(view.table.row_of(CROWN))
+    button = view.button(view.table.place_of(CROWN))
     qtbot.mouseClick(view.viewport(), Qt.MouseButton.RightButton, pos=button.center())
     qtbot.mouseClick(view.viewport(), left, pos=button.center() + QPoint(button.width(), 0))
     assert fixed == []
@@ -240,7 +240,7 @@ def test_space_folds_only_where_a_phase_is(view: AnswerView, qtbot: QtBot) -> No
     qtbot.keyClick(view, Qt.Key.Key_Space)
     qtbot.keyClick(view, Qt.Key.Key_Return)
     assert folded == []
-    view.setCurrentIndex(view.table.index(0, view.table.column_of("budget")))
+    view.setCurrentIndex(view.table.index(0, view.table.stage_column("budget")))
     qtbot.keyClick(view, Qt.Key.Key_Space)
     assert folded == [Phase.BUDGET]
 
@@ -293,7 +293,7 @@ def test_no_word_of_an_entry_is_broken_in_a_narrow_view(view: AnswerView, letter
         named = replace(trace.entries[SKARN], title=title)
         entries = {**trace.entries, SKARN: named}
         view.table.set_trace(replace(trace, injections=trace.injections[:1], entries=entries), INDEX)
-        row = view.table.row_of(SKARN)
+        row = view.table.place_of(SKARN)
         assert view.words(row).result == ("candidate",)
         assert " ".join(view.words(row).title).split() == title.split()
         view.setCurrentIndex(view.table.index(row, WHY))
@@ -308,7 +308,7 @@ def test_no_word_is_broken_of_an_entry_that_is_only_chosen(view: AnswerView) -> 
     view.table.set_trace(replace(trace, entries=short, stages=stages, injections=()), INDEX)
     assert view.table.rowCount() == 0
     view.table.set_guest(SKARN)
-    words = view.words(view.table.row_of(SKARN))
+    words = view.words(view.table.place_of(SKARN))
     assert " ".join(words.result).split() == ["not", "a", "candidate"]
 
 
@@ -423,7 +423,7 @@ def in_titles(view: AnswerView) -> list[Drawn]:
 def test_an_entry_stands_over_what_became_of_it_with_its_mark_before_that(view: AnswerView, theme: Theme) -> None:
     down = view.verticalHeader()
     for entry in (SKARN, CROWN):
-        row = view.table.row_of(entry)
+        row = view.table.place_of(entry)
         box = row_box(view, row)
         own = [each for each in in_titles(view) if box.top() <= each.box.center().y() < box.bottom()]
         title = next(each for each in own if each.words == view.table.title(entry))
@@ -438,7 +438,7 @@ def test_an_entry_stands_over_what_became_of_it_with_its_mark_before_that(view: 
 
 
 def test_the_chosen_entry_is_bold_and_has_a_bar_at_its_left(view: AnswerView, theme: Theme) -> None:
-    row = view.table.row_of(SKARN)
+    row = view.table.place_of(SKARN)
     view.setCurrentIndex(NO_INDEX)
     strong = theme.color("accent").name()
     assert strong not in {each.fill for each in in_titles(view)}
@@ -471,7 +471,7 @@ def test_lines_part_the_rows_and_the_titles_from_the_marks(view: AnswerView, the
 
 
 def test_what_is_expected_stands_at_the_right_of_the_title_and_takes_its_room(view: AnswerView, theme: Theme) -> None:
-    row = view.table.row_of(CROWN)
+    row = view.table.place_of(CROWN)
     before = view.words(row).title
     told = ExpectedMark(False, "Not met")
     view.table.held = lambda entry: told if entry == CROWN else None
@@ -489,7 +489,7 @@ def test_a_change_stands_behind_its_result_in_the_same_line_where_it_fits(view: 
     before = replace(before, entries={**before.entries, SKARN: long})
     after = replace(before, injections=before.injections[:1])
     view.table.set_trace(after, INDEX, changes=row_changes(compare(before, after)))
-    row = view.table.row_of(SKARN)
+    row = view.table.place_of(SKARN)
     told = view.words(row)
     assert told.beside
     left = next(each for each in in_titles(view) if each.words == "− left")
@@ -511,13 +511,13 @@ def in_cells(view: AnswerView) -> list[Drawn]:
 
 
 def test_a_reason_stands_halfway_down_its_row_and_above_its_button(view: AnswerView, theme: Theme) -> None:
-    row = view.table.row_of(RULES)
+    row = view.table.place_of(RULES)
     box = QRectF(view.visualRect(view.table.index(row, WHY)))
     (line,) = view.words(row).reason
     reason = next(each for each in in_cells(view) if each.words == line)
     assert reason.box.left() == box.left() + 6
     assert abs(reason.box.top() - 4 - box.center().y()) < 5
-    row = view.table.row_of(CROWN)
+    row = view.table.place_of(CROWN)
     view.table.set_fix(CROWN, Change("pin", "Pin “Crown” in this chat", brief="Pin in this chat"))
     box, button, told = QRectF(view.visualRect(view.table.index(row, WHY))), view.button(row), view.words(row)
     small = view.fonts.small.metrics
@@ -540,25 +540,25 @@ def test_a_reason_stands_halfway_down_its_row_and_above_its_button(view: AnswerV
 
 
 def test_tokens_stand_at_the_right_and_marks_in_the_middle_of_their_cells(view: AnswerView, theme: Theme) -> None:
-    row = view.table.row_of(CROWN)
+    row = view.table.place_of(CROWN)
     box = QRectF(view.visualRect(view.table.index(row, TOKENS)))
     number = next(each for each in in_cells(view) if each.words == "158")
     wide = view.fonts.reason.metrics.horizontalAdvance("158")
     assert box.right() - 5 - wide - 1 <= number.box.left() < box.right() - 5
     assert number.points == pytest.approx(0.95 * view.font().pointSizeF(), abs=0.01)
-    cell = QRectF(view.visualRect(view.table.index(row, view.table.column_of("budget"))))
+    cell = QRectF(view.visualRect(view.table.index(row, view.table.stage_column("budget"))))
     cut = next(each for each in in_cells(view) if each.fill == theme.fill("purple")[0].name())
     assert (cut.box.center().x(), cut.box.center().y()) == (cell.center().x(), cell.center().y())
 
 
 def test_the_ring_is_on_marks_always_and_on_words_with_the_keyboard_only(view: AnswerView, theme: Theme) -> None:
-    ink, row = theme.color("focus").name(), view.table.row_of(CROWN)
+    ink, row = theme.color("focus").name(), view.table.place_of(CROWN)
     view.clearFocus()
 
     def rings() -> list[QRectF]:
         return [each.box for each in in_cells(view) if each.edge == ink]
 
-    budget = view.table.index(row, view.table.column_of("budget"))
+    budget = view.table.index(row, view.table.stage_column("budget"))
     view.setCurrentIndex(budget)
     assert rings() == [QRectF(view.visualRect(budget)).adjusted(2, 2, -2, -3)]
     for column in (WHY, TOKENS):

@@ -38,7 +38,7 @@ def test_a_column_for_each_phase_that_unfolds_into_its_stages(model: AnswerTable
     assert heads(model) == ["Why", "Tokens", "snapshot", "constants", "keywords", "Gate", "Budget", "Inject"]
     model.unfold(frozenset(PHASES))
     assert heads(model)[5:] == ["folder filter", "budget", "placement"]
-    column = model.column_of("folder filter")
+    column = model.stage_column("folder filter")
     assert "quiet: it decided nothing" in model.headerData(column, HORIZONTAL, TOOLTIP)
 
 
@@ -55,7 +55,7 @@ def test_a_row_says_why_how_many_tokens_and_what_each_phase_did(model: AnswerTab
 
 
 def test_cells_speak(model: AnswerTable) -> None:
-    cell = model.index(3, model.column_of("budget"))
+    cell = model.index(3, model.stage_column("budget"))
     assert cell.data(ACCESSIBLE_TEXT) == "Crown, budget: cut"
     assert cell.data(TOOLTIP).startswith("budget: “Crown” needs 158 tokens")
     assert cell.data(MARK).icon == "scissors"
@@ -65,11 +65,11 @@ def test_cells_speak(model: AnswerTable) -> None:
 
 
 def test_a_cell_of_a_phase_is_about_the_stage_that_decided_there(model: AnswerTable) -> None:
-    match = model.column_of("keywords")
+    match = model.stage_column("keywords")
     assert model.phase(match) is Phase.MATCH
-    assert model.stage_at(model.row_of(RULES), match) == "constants"
-    assert model.stage_at(model.row_of(SKARN), match) == "keywords"
-    assert model.stage_at(model.row_of(SKARN), WHY) is None
+    assert model.stage_at(model.place_of(RULES), match) == "constants"
+    assert model.stage_at(model.place_of(SKARN), match) == "keywords"
+    assert model.stage_at(model.place_of(SKARN), WHY) is None
 
 
 def test_every_mark_has_a_word_and_marks_with_one_fill_differ_in_glyph_or_word(model: AnswerTable) -> None:
@@ -85,12 +85,12 @@ def test_an_entry_that_never_came_into_question_gets_a_guest_row(qapp: object) -
     model = AnswerTable()
     check(model)
     model.set_trace(replace(trace, stages=trace.stages[:2], injections=()), INDEX)
-    assert model.row_of(SKARN) == -1
+    assert model.place_of(SKARN) == -1
     model.set_guest(SKARN)
-    assert model.headerData(model.row_of(SKARN), VERTICAL) == "Skarn"
-    assert model.index(model.row_of(SKARN), TOKENS).data(DISPLAY) == "60"
+    assert model.headerData(model.place_of(SKARN), VERTICAL) == "Skarn"
+    assert model.index(model.place_of(SKARN), TOKENS).data(DISPLAY) == "60"
     model.set_guest(RULES)
-    assert model.row_of(SKARN) == -1
+    assert model.place_of(SKARN) == -1
     model.set_guest(None)
     assert model.rowCount() == 1
 
@@ -136,8 +136,8 @@ def test_a_failed_stage_marks_its_phase_and_stays_visible(qapp: object) -> None:
     failed = StageRecord("recursion", Phase.MATCH, StageStatus.FAILED, error="it broke")
     model = AnswerTable()
     model.set_trace(replace(trace, stages=(*trace.stages[:3], failed)), INDEX)
-    assert model.headerData(model.column_of("recursion"), HORIZONTAL, MARK).word == "failed"
-    assert "it broke" in model.headerData(model.column_of("recursion"), HORIZONTAL, TOOLTIP)
+    assert model.headerData(model.stage_column("recursion"), HORIZONTAL, MARK).word == "failed"
+    assert "it broke" in model.headerData(model.stage_column("recursion"), HORIZONTAL, TOOLTIP)
     assert [step.error for step in steps(replace(trace, stages=(failed,)))] == ["it broke"]
 
 
@@ -153,8 +153,8 @@ def test_rows_carry_what_a_change_did(qapp: object) -> None:
     model.set_trace(after, INDEX, changes=changes)
     said = {model.title(entry): change.words for entry in range(5) if (change := model.change(entry)) is not None}
     assert said == {"Skarn": "− left", "Crown": "+ came in"}
-    assert model.headerData(model.row_of(CROWN), VERTICAL, ITEM).tone == "good"
-    assert model.headerData(model.row_of(SKARN), VERTICAL, ACCESSIBLE_TEXT).endswith("− left")
+    assert model.headerData(model.place_of(CROWN), VERTICAL, ITEM).tone == "good"
+    assert model.headerData(model.place_of(SKARN), VERTICAL, ACCESSIBLE_TEXT).endswith("− left")
     turned = row_changes(compare(before, replace(before, injections=(skarn, rules, replace(dawnkeep, tokens=41)))))
     assert {key[1]: change.words for key, change in turned.items()} in (
         {"Rules.md": "now 2nd", "places/Dawnkeep.md": "+11 tokens"},
@@ -175,7 +175,7 @@ def test_an_entry_that_left_altogether_still_has_a_row(qapp: object) -> None:
     after = replace(before, stages=stages, injections=tuple(each for each in before.injections if each.entry != SKARN))
     model = AnswerTable()
     model.set_trace(after, INDEX, changes=row_changes(compare(before, after)))
-    assert model.headerData(model.row_of(SKARN), VERTICAL, ACCESSIBLE_TEXT) == "Skarn: not a candidate, − left"
+    assert model.headerData(model.place_of(SKARN), VERTICAL, ACCESSIBLE_TEXT) == "Skarn: not a candidate, − left"
 
 
 @pytest.mark.parametrize(
@@ -198,8 +198,8 @@ def test_what_the_systems_words_count_with_the_gates_is_not_marked_as_cut(qapp: 
     model.unfold(frozenset(PHASES))
     for words, word in ((trace.words, "cut"), (replace(trace.words, parts={"over_budget": "gate"}), "gated out")):
         model.set_trace(replace(trace, words=words), INDEX)
-        row = model.row_of(CROWN)
-        marks = [model.index(row, column).data(MARK) for column in (WHY, model.column_of("budget"))]
+        row = model.place_of(CROWN)
+        marks = [model.index(row, column).data(MARK) for column in (WHY, model.stage_column("budget"))]
         assert [mark.word for mark in marks if mark is not None] == [word] * 2
 
 
@@ -216,36 +216,36 @@ def test_what_would_have_been_stands_in_the_cells_that_were_not_reached(model: A
     cut = Verdict(BELL, Outcome.REMOVED, "over_budget")
     stop = WouldCell("budget", Phase.BUDGET, WouldState.STOP, cut, "would also be cut")
     model.set_would(BELL, WouldAlso((WouldCell("placement", Phase.INJECT, WouldState.GO_ON), stop)))
-    row = model.row_of(BELL)
+    row = model.place_of(BELL)
     assert words(model, row)[TOKENS + 1 :] == ["refused", "not reached", "would be cut", "would pass"]
-    assert all_told(model, row, model.column_of("budget"))[1:] == (
+    assert all_told(model, row, model.stage_column("budget"))[1:] == (
         "Bell, budget: would be cut", "budget: would also be cut",
     )  # fmt: skip
-    assert all_told(model, row, model.column_of("placement"))[2] == "placement: would let it pass"
+    assert all_told(model, row, model.stage_column("placement"))[2] == "placement: would let it pass"
     assert model.index(row, WHY).data(TOOLTIP).endswith("\nWould also be cut.")
     model.unfold(frozenset({Phase.BUDGET}))
-    assert all_told(model, row, model.column_of("budget"))[0] == "would be cut"
-    assert all_told(model, model.row_of(CROWN), model.column_of("budget"))[0] == "cut"
+    assert all_told(model, row, model.stage_column("budget"))[0] == "would be cut"
+    assert all_told(model, model.place_of(CROWN), model.stage_column("budget"))[0] == "cut"
     assert model.would(CROWN, "budget") is None
 
 
 def test_a_run_under_way_leaves_its_last_stage_open(model: AnswerTable) -> None:
     trace = make_trace()
     model.set_trace(trace, INDEX, running="placement")
-    column = model.column_of("placement")
-    assert all_told(model, model.row_of(SKARN), column)[0] == "being decided"
-    assert all_told(model, model.row_of(SKARN), column)[2] == "placement: running; it has not decided yet."
-    assert all_told(model, model.row_of(CROWN), column)[0] == "not reached"
+    column = model.stage_column("placement")
+    assert all_told(model, model.place_of(SKARN), column)[0] == "being decided"
+    assert all_told(model, model.place_of(SKARN), column)[2] == "placement: running; it has not decided yet."
+    assert all_told(model, model.place_of(CROWN), column)[0] == "not reached"
     assert words(model, 0)[WHY] == ""  # why is not known before the end
     assert model.headerData(column, HORIZONTAL, MARK).word == "being decided"
-    assert model.headerData(model.column_of("budget"), HORIZONTAL, MARK) is None
+    assert model.headerData(model.stage_column("budget"), HORIZONTAL, MARK) is None
     model.unfold(frozenset(PHASES))
-    column = model.column_of("placement")
+    column = model.stage_column("placement")
     assert model.headerData(column, HORIZONTAL, MARK).word == "being decided"
     assert model.headerData(column, HORIZONTAL, TOOLTIP) == "placement\nThis stage is running."
-    assert model.headerData(model.column_of("budget"), HORIZONTAL, MARK) is None
-    assert model.headerData(model.column_of("snapshot"), HORIZONTAL, TOOLTIP).startswith("snapshot (quiet")
-    assert not model.headerData(model.column_of("budget"), HORIZONTAL, TOOLTIP).startswith("budget (quiet")
+    assert model.headerData(model.stage_column("budget"), HORIZONTAL, MARK) is None
+    assert model.headerData(model.stage_column("snapshot"), HORIZONTAL, TOOLTIP).startswith("snapshot (quiet")
+    assert not model.headerData(model.stage_column("budget"), HORIZONTAL, TOOLTIP).startswith("budget (quiet")
 
 
 def test_what_was_recorded_has_the_last_column(model: AnswerTable) -> None:
@@ -257,11 +257,11 @@ def test_what_was_recorded_has_the_last_column(model: AnswerTable) -> None:
     assert heads(model)[-2:] == ["Inject", "There"]
     last = model.columnCount() - 1
     assert [model.is_there(column) for column in (last - 1, last)] == [False, True]
-    shown, spoken, tip = all_told(model, model.row_of(SKARN), last)
+    shown, spoken, tip = all_told(model, model.place_of(SKARN), last)
     assert (shown, spoken) == ("only there", f"Skarn: {tip}")
     assert tip.startswith("Only there: ")
-    assert all_told(model, model.row_of(RULES), last)[1:] == ("Rules: Not recorded.", "Not recorded.")
-    assert model.index(model.row_of(SKARN), last).data(MARK).fill == "orange"
+    assert all_told(model, model.place_of(RULES), last)[1:] == ("Rules: Not recorded.", "Not recorded.")
+    assert model.index(model.place_of(SKARN), last).data(MARK).fill == "orange"
     assert model.phase(last) is model.stage(last) is model.stage_at(0, last) is None
     model.set_there(None)
     assert heads(model)[-1] == "Inject"
@@ -274,21 +274,21 @@ def test_a_fix_is_offered_once_it_was_tried(model: AnswerTable) -> None:
     model.set_fix(CROWN, Change("pin", "Pin “Crown” in this chat", brief="Pin in this chat"))
     assert (model.fix(CROWN), model.fix(BELL)) == ("Pin in this chat", "")
     assert (
-        model.index(model.row_of(CROWN), WHY)
+        model.index(model.place_of(CROWN), WHY)
         .data(TOOLTIP)
         .endswith("\nTried, and it goes in (Enter): Pin “Crown” in this chat")
     )
     model.set_fix(99, Change("pin", "Pin", brief="Pin"))  # no row: nothing to touch
-    assert changed == [model.row_of(CROWN)]
+    assert changed == [model.place_of(CROWN)]
 
 
 def test_what_is_expected_of_an_entry_is_said_with_its_result(model: AnswerTable) -> None:
     broken = ExpectedMark(False, "Not met: Crown goes in")
     model.held = lambda entry: broken if entry == CROWN else None
-    row = model.row_of(CROWN)
+    row = model.place_of(CROWN)
     assert model.headerData(row, VERTICAL, HELD) == broken
     assert model.headerData(row, VERTICAL, TOOLTIP) == "Crown\ncut, Not met: Crown goes in"
-    assert model.headerData(model.row_of(BELL), VERTICAL, HELD) is None
+    assert model.headerData(model.place_of(BELL), VERTICAL, HELD) is None
 
 
 def test_entries_that_a_run_does_not_name_have_titles_and_tokens_of_the_vault(model: AnswerTable) -> None:

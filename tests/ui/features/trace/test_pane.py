@@ -120,18 +120,18 @@ def test_a_run_without_candidates_says_what_would_widen_it(window: MainWindow, p
 
 def test_cells_choose_an_entry_and_its_stage_and_follow_them(window: MainWindow, pane: TracePane, qtbot: QtBot) -> None:
     model = pane.model
-    pane.answers.setCurrentIndex(model.index(model.row_of(CROWN), model.column_of("budget")))
+    pane.answers.setCurrentIndex(model.index(model.place_of(CROWN), model.stage_column("budget")))
     assert (window.selection.entry, window.selection.stage) == (CROWN, "budget")
-    pane.answers.setCurrentIndex(model.index(model.row_of(SKARN), 0))
+    pane.answers.setCurrentIndex(model.index(model.place_of(SKARN), 0))
     assert (window.selection.entry, window.selection.stage) == (SKARN, None)
     window.selection.choose_entry(DAWNKEEP, "keywords")
     current = pane.answers.currentIndex()
-    assert (current.row(), current.column()) == (model.row_of(DAWNKEEP), model.column_of("keywords"))
+    assert (current.row(), current.column()) == (model.place_of(DAWNKEEP), model.stage_column("keywords"))
     qtbot.keyClicks(pane.filter, "crown")
     assert window.selection.entry == DAWNKEEP  # its row is gone, it is still what is looked at
     assert pane.answers.selectedIndexes() == []
     pane.filter.clear()
-    assert pane.answers.currentIndex().row() == model.row_of(DAWNKEEP)
+    assert pane.answers.currentIndex().row() == model.place_of(DAWNKEEP)
 
 
 def test_a_row_that_is_chosen_is_brought_into_sight_once(

@@ -162,7 +162,7 @@ def test_entries_and_replies_are_marked_where_they_are_shown(window: MainWindow,
     assert expected.at(Generation(2), bell).words.startswith("Not met: Bell should not be in")
     assert expected.at(Generation(2), None).met is expected.at(None, bell).met is False
     answers = window.trace.model
-    row = answers.row_of(bell)
+    row = answers.place_of(bell)
     assert answers.headerData(row, VERTICAL, HELD) == expected.at(Generation(2), bell)
     assert "Not met" in answers.headerData(row, VERTICAL, TOOLTIP)
     strip = window.features.timeline.strip

@@ -75,7 +75,7 @@ def test_replies_have_badges_the_answers_a_column_and_a_cause_can_be_taken_over(
     settle(window)
     assert answers.headerData(last, HORIZONTAL) == "There"
     lamp = next(each.id for each in window.session.project.index.entries if each.title == "Lamp")
-    cell = answers.index(answers.row_of(lamp), last)
+    cell = answers.index(answers.place_of(lamp), last)
     assert cell.data(MARK).word == "in both"
     assert "In both: 4 there, 4 here; lamp" in cell.data(ACCESSIBLE_TEXT)
     best = pane.causes.rows[0]

@@ -97,7 +97,7 @@ def test_the_cells_behind_the_stop_are_those_of_the_held_run(window) -> None:
     model.unfold(frozenset(PHASES))
     hollow = {}
     for column in range(2, model.columnCount()):
-        index = model.index(model.row_of(entry), column)
+        index = model.index(model.place_of(entry), column)
         if index.data(MARK).hollow:
             hollow[model.stage(column).name] = index.data(MARK).word
             assert would.at(model.stage(column).name).sentence in index.data(TOOLTIP)
@@ -304,7 +304,7 @@ def test_rows_in_sight_offer_what_was_tried_and_one_click_does_it(window) -> Non
     answer = fixes.of(model.trace, entry)
     assert answer is not None
     assert answer.holds is Holds.BOTH
-    row = model.row_of(entry)
+    row = model.place_of(entry)
     view.scrollTo(model.index(row, 0))
     QTest.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=view.button(row).center())
     settle(window)

@@ -231,7 +231,7 @@ def test_rows_that_a_filter_hid_are_asked_about_once_they_are_in_sight(window: M
     assert would.of(trace.model.trace, crown) is None
     trace.filter.clear()
     settle(window)
-    row, columns = trace.model.row_of(crown), range(2, trace.model.columnCount())
+    row, columns = trace.model.place_of(crown), range(2, trace.model.columnCount())
     marks = [trace.model.index(row, column).data(MARK) for column in columns]
     assert [mark.word for mark in marks if mark.hollow] == ["would pass", "would pass"]
 
