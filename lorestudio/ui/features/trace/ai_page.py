@@ -146,8 +146,8 @@ class AiPage(QWidget):
         self.text = text_view(self, tr("Text of the call"), fixed=True)
         self._pages = stack(self.overview, self.text)
         tight(bar, (self._pages, 1), of=self)
-        theme.changed.connect(self._repaint)
-        self._repaint()
+        theme.changed.connect(self._show_anew)
+        self._show()
 
     def set_trace(self, trace: Trace | None) -> None:
         """Show a finished run."""
@@ -166,19 +166,7 @@ class AiPage(QWidget):
         if self._live is None or self._live.request is not live.request:
             self._shown = ()
         self._live = live
-        self.calls.setVisible(False)
-        for part in (SYSTEM, USER, REPLY):
-            self.parts.button(part).setEnabled(live.request is not None)
-        if live.request is None:
-            self._show()
-            return
-        self._pages.setCurrentIndex(0 if self.part == OVERVIEW else 1)
-        if self.part == OVERVIEW:
-            self._set_html(self._live_body(live))
-        elif self.part == REPLY:
-            self._grow(live.reply)
-        else:
-            self._set_text(live.request.system if self.part == SYSTEM else live.request.user)
+        self._show()
 
     @property
     def part(self) -> int:
@@ -206,7 +194,7 @@ class AiPage(QWidget):
         self.calls.view().setAccessibleName(tr("Calls of this run"))
         self.calls.currentIndexChanged.connect(lambda _place: self._show())
         self.parts = one_of(self, ((tr(name), tr("Show: {part}", part=tr(name))) for name in PARTS))
-        self.parts.idClicked.connect(self._part_chosen)
+        self.parts.idClicked.connect(self._show_anew)
         self.found = label(self, kind="small", wrap=False)
         self.finder = SearchField(
             self, tr("Find in the text of the call"), tr("Find in text"), lambda _text: self._search()
@@ -214,32 +202,38 @@ class AiPage(QWidget):
         self.finder.setMinimumWidth(60)  # a wide one would make the whole window wider
         self.finder.setMaximumWidth(128)
         self.finder.returnPressed.connect(lambda: self._search(onward=True))
-        self.copy_button = iconed(self._theme, tool(self, tr("Copy this part"), self._copy), "copy")
+        self.copy_button = iconed(
+            self._theme,
+            tool(self, tr("Copy this part"), lambda: QGuiApplication.clipboard().setText(self.plain)),
+            "copy",
+        )
         finding = row(self.found, self.finder, self.copy_button, spacing=2, margins=0)
         parts = FoldingRow(holding(row(*self.parts.buttons(), 1, spacing=2, margins=0)), holding(finding), self)
         return column(self.calls, parts, spacing=4, margins=(8, 5, 8, 3))
 
-    def _part_chosen(self, _part: int) -> None:
+    def _show_anew(self) -> None:
+        """Another part is wanted, or the same one in other colours."""
         self._shown = ()
-        if self._live is not None:
-            self.set_live(self._live)
-        else:
-            self._show()
+        self._show()
 
     def _show(self) -> None:
-        trace = self._trace
-        calls = trace.ai_calls if trace is not None else ()
-        self.calls.setVisible(len(calls) > 1 and self._live is None)
-        call = calls[max(0, self.calls.currentIndex())] if calls and self._live is None else None
+        """The part that is wanted of the question under way, or of the chosen call."""
+        trace, live = self._trace, self._live
+        calls = trace.ai_calls if trace is not None and live is None else ()
+        self.calls.setVisible(len(calls) > 1)
+        call = calls[max(0, self.calls.currentIndex())] if calls else None
+        asked = live.request if live is not None else call
         for part in (SYSTEM, USER, REPLY):
-            self.parts.button(part).setEnabled(call is not None)
-        if call is None or trace is None or self.part == OVERVIEW:
-            self._pages.setCurrentIndex(0)
-            self._set_html(self._body(trace, call))
-            return
-        self._pages.setCurrentIndex(1)
-        reply = call.reply or (tr("No reply arrived: {error}", error=call.error) if call.error else "")
-        self._set_text((call.system, call.user, reply)[self.part - SYSTEM])
+            self.parts.button(part).setEnabled(asked is not None)
+        self._pages.setCurrentIndex(0 if asked is None or self.part == OVERVIEW else 1)
+        if asked is None or self.part == OVERVIEW:
+            self._set_html(self._body(trace, call) if live is None else self._live_body(live))
+        elif self.part != REPLY:
+            self._set_text(asked.system if self.part == SYSTEM else asked.user)
+        elif call is None:
+            self._grow(live.reply if live is not None else "")
+        else:
+            self._set_text(call.reply or (tr("No reply arrived: {error}", error=call.error) if call.error else ""))
 
     def _set_text(self, text: str) -> None:
         if self._shown != (self.part, text):
@@ -297,22 +291,13 @@ class AiPage(QWidget):
         editor: QTextEdit | QPlainTextEdit = self.overview if self._pages.currentIndex() == 0 else self.text
         if wanted and onward:
             go_to(editor, wanted)
-        self.found.setText(mark_all(editor, wanted, self._theme.palette))
-
-    def _copy(self) -> None:
-        QGuiApplication.clipboard().setText(self.plain)
-
-    def _repaint(self) -> None:
-        self._shown = ()
-        if self._live is None:
-            self._show()
+        self.found.setText(mark_all(editor, wanted, self._theme))
 
     # ---- the overview -----------------------------------------------------------------------------------------------
 
     def _body(self, trace: Trace | None, call: AiCall | None) -> str:
-        muted = self._theme.palette.text_muted
-        if trace is None or self._live is not None:
-            return html.paragraph(tr("No question has been put yet."), color=muted)
+        if trace is None:
+            return self._nothing_asked()
         if call is None:
             record = trace.stage(STAGE_OF["search"])
             parts = [
@@ -329,10 +314,13 @@ class AiPage(QWidget):
             parts.append(self._outcome(trace, record))
         return "".join(parts)
 
+    def _nothing_asked(self) -> str:
+        return html.paragraph(tr("No question has been put yet."), color=self._theme.palette.text_muted)
+
     def _live_body(self, live: LiveRun) -> str:
         request = live.request
         if request is None:
-            return ""
+            return self._nothing_asked()
         facts = (
             CallFact(tr("Question"), tr("put to the answer source; waiting for the reply")),
             CallFact(tr("Model"), request.model or tr("not named")),
