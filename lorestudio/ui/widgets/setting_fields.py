@@ -17,7 +17,6 @@ from PySide6.QtWidgets import (
     QRadioButton,
     QSizePolicy,
     QSlider,
-    QSpinBox,
     QWidget,
 )
 
@@ -58,8 +57,8 @@ class SettingField(QWidget):
 STEPS: Final = 1000
 """Places of a slider for a range that is too wide for a place each."""
 
-_MOST_WHOLE: Final = 2_000_000_000
-"""What `QSpinBox` can hold, about; times in milliseconds go beyond."""
+_MOST: Final = 2_000_000_000.0
+"""The end of a range that has none."""
 
 _WIDE: Final = 400
 
@@ -67,7 +66,7 @@ _WIDE: Final = 400
 class _Decimal(QDoubleSpinBox):
     def textFromValue(self, value: float) -> str:
         """Qt: no needless zeros."""
-        text = self.locale().toString(value, "f", self.decimals())
+        text = super().textFromValue(value)
         return text.rstrip("0").rstrip(self.locale().decimalPoint()) if self.decimals() else text
 
 
@@ -77,18 +76,11 @@ class NumberSettingField(SettingField):
     def __init__(self, declaration: Declaration, parent: QWidget | None = None) -> None:
         super().__init__(declaration, parent)
         low, high = declaration.low, declaration.high
-        self._low, self._high = (0.0 if low is None else low), (float(_MOST_WHOLE) if high is None else high)
+        self._low, self._high = (0.0 if low is None else low), (_MOST if high is None else high)
         self._whole = declaration.type is int
-        small = self._whole and self._high <= _MOST_WHOLE
-        self.box: QSpinBox | QDoubleSpinBox = QSpinBox(self) if small else _Decimal(self)
         span = self._high - self._low
-        if isinstance(self.box, QDoubleSpinBox):
-            self.box.setDecimals(0 if self._whole else 3)
-            self.box.setRange(self._low, self._high)
-            self.box.setSingleStep(_step(span) if self._whole else max(round(span / 20, 2), 0.01))
-        else:
-            self.box.setRange(int(self._low), int(self._high))
-            self.box.setSingleStep(_step(span))
+        self.box = _Decimal(self, decimals=0 if self._whole else 3, minimum=self._low, maximum=self._high)
+        self.box.setSingleStep(_step(span) if self._whole else max(round(span / 20, 2), 0.01))
         self.box.lineEdit().setTextMargins(SPACE, 0, 0, 0)
         self.box.lineEdit().setAccessibleName(tr(declaration.label))
         self.box.setGroupSeparatorShown(True)
@@ -130,10 +122,7 @@ class NumberSettingField(SettingField):
         """Show a number; what is no finite one within the range is shown as near as can be."""
         amount = float(value)
         with QSignalBlocker(self.box):  # what is shown is no wish
-            if isinstance(self.box, QSpinBox):
-                self.box.setValue(round(min(max(amount, self._low), self._high)))
-            else:
-                self.box.setValue(amount)
+            self.box.setValue(amount)
         self._slide_to(amount)
 
     def _slide_to(self, amount: float) -> None:
