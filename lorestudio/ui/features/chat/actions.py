@@ -180,7 +180,8 @@ class ChatFeature(Feature):
                 "graph",
             ),
             Action(
-                "swipe.choose", "Go on with this swipe", "Chat/Message", 300, self._choose_swipe, ("C",), chat,
+                "swipe.choose", "Go on with this swipe", "Chat/Message", 300,
+                partial(self._change_chosen, "swipe {swipe} of #{number}", editing.choose_swipe), ("C",), chat,
                 self._can_choose_swipe, "check", "Make the swipe that is shown the one that the chat goes on with",
             ),
             Action(
@@ -188,7 +189,9 @@ class ChatFeature(Feature):
                 lambda: self._message is not None and not self._message.is_user, "plus",
             ),
             Action(
-                "swipe.delete", "Delete this swipe", "Chat/Message", 310, self._delete_swipe, ("Shift+Del",), chat,
+                "swipe.delete", "Delete this swipe", "Chat/Message", 310,
+                partial(self._change_chosen, "delete swipe {swipe} of #{number}", editing.delete_swipe),
+                ("Shift+Del",), chat,
                 lambda: self._message is not None and len(self._message.swipes) > 1, "trash",
             ),
         )  # fmt: skip
@@ -386,21 +389,28 @@ class ChatFeature(Feature):
             self._session.parts.undo()
             self.pane.choose(place - (len(chat.messages) - len(before.messages)))
 
-    def _insert(self) -> None:
+    def _change_chosen(self, title: str, edited: Callable[[Chat, int, int], Chat], look_on: int = 0) -> None:
+        """One step at the chosen message; `edited` is given the chat, its place and the swipe that is shown of it.
+
+        `title` has the place as `{number}` and the swipe as `{swipe}`. So many messages further on is looked at then.
+        """
         chat, place = self._session.chat, self.chosen
-        if chat is None or place is None:
-            return
-        voice = Voice.CHARACTER if chat.messages[place].is_user else Voice.YOU
-        made = editing.insert(chat, place + 1, editing.new_message(chat, "", voice, local_now()))
-        self.change(tr("message after #{number}", number=place), made, place + 1)
+        if chat is not None and place is not None:
+            swipe = self.pane.model.viewed_swipe(place)
+            self.change(tr(title, number=place, swipe=swipe + 1), edited(chat, place, swipe), place + look_on)
+
+    def _insert(self) -> None:
+        def edited(chat: Chat, place: int, _swipe: int) -> Chat:
+            voice = Voice.CHARACTER if chat.messages[place].is_user else Voice.YOU
+            return editing.insert(chat, place + 1, editing.new_message(chat, "", voice, local_now()))
+
+        self._change_chosen("message after #{number}", edited, 1)
         self.edit(new=True)
 
     def _hide(self) -> None:
-        chat, place = self._session.chat, self.chosen
-        if chat is not None and place is not None:
-            hidden = not chat.messages[place].is_system
-            title = tr("hide #{number}", number=place) if hidden else tr("show #{number}", number=place)
-            self.change(title, editing.hide(chat, place, hidden=hidden), place)
+        hidden = self._message is not None and not self._message.is_system
+        title = "hide #{number}" if hidden else "show #{number}"
+        self._change_chosen(title, lambda chat, place, _swipe: editing.hide(chat, place, hidden=hidden))
 
     def _edit_basis(self, message: int | None = None) -> None:
         """Ask what answers about this chat rest on; `message` is one of which something is to be said."""
@@ -414,32 +424,14 @@ class ChatFeature(Feature):
             dialog.open()
 
     def _delete(self) -> None:
-        chat, place = self._session.chat, self.chosen
-        if chat is not None and place is not None:
-            self.change(tr("delete #{number}", number=place), editing.delete(chat, place), place)
-            text = tr("Message #{number} was deleted. Ctrl+Z brings it back.", number=place)
-            self.context.flash(text)
-
-    def _choose_swipe(self) -> None:
-        chat, place = self._session.chat, self.chosen
-        if chat is not None and place is not None:
-            swipe = self.pane.model.viewed_swipe(place)
-            self.change(tr("swipe {swipe} of #{number}", swipe=swipe + 1, number=place),
-                        editing.choose_swipe(chat, place, swipe), place)  # fmt: skip
+        place = self.chosen
+        self._change_chosen("delete #{number}", lambda chat, place, _swipe: editing.delete(chat, place))
+        self.context.flash(tr("Message #{number} was deleted. Ctrl+Z brings it back.", number=place))
 
     def _write_swipe(self) -> None:
-        chat, place = self._session.chat, self.chosen
-        if chat is not None and place is not None:
-            made = editing.add_swipe(chat, place, local_now())
-            self.change(tr("another swipe of #{number}", number=place), made, place)
-            self.edit(new=True)
-
-    def _delete_swipe(self) -> None:
-        chat, place = self._session.chat, self.chosen
-        if chat is not None and place is not None and len(chat.messages[place].swipes) > 1:
-            swipe = self.pane.model.viewed_swipe(place)
-            title = tr("delete swipe {swipe} of #{number}", swipe=swipe + 1, number=place)
-            self.change(title, editing.delete_swipe(chat, place, swipe), place)
+        title = "another swipe of #{number}"
+        self._change_chosen(title, lambda chat, place, _swipe: editing.add_swipe(chat, place, local_now()))
+        self.edit(new=True)
 
     def _branch(self) -> None:
         project, place = self._session.project, self.chosen
