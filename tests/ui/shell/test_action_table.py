@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +11,7 @@ import pytest
 from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QMenu, QMenuBar
 
+from lorestudio import ui
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.state import ChatControls
 from tests.ui.conftest import drain, settle
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
 
     from lorestudio.ui.shell.main_window import MainWindow
 
+UI = Path(ui.__file__).parent
 EXPECTED = json.loads(Path(__file__).with_name("action_table.json").read_text(encoding="utf-8"))
 
 
@@ -162,3 +165,24 @@ def test_what_can_be_done_depends_on_the_situation(situation: str, make_window, 
     assert (usable(window), ticked(window)) == (known["usable"], known["ticked"])
     if situation == "reading":
         window.session.set_activity("")
+
+
+SAID_OTHERWISE = {"Connect a model", "Connect a model…", "Take sentences", "Test a text"}
+"""Buttons in whose place the name of what they do would say less."""
+
+
+def offered() -> set[tuple[str, str]]:
+    """The actions that the source names right before words, as buttons of messages, empty pages and bars have them."""
+    named = re.compile(r"""["']([a-z_]+\.[a-z_.-]+)["'],\s*(?:tr\(\s*)?"([A-Z][^"]*)\"""")
+    pairs = {each for path in UI.rglob("*.py") for each in named.findall(path.read_text(encoding="utf-8"))}
+    return {(name, words) for name, words in pairs if name in EXPECTED["actions"] and words not in SAID_OTHERWISE}
+
+
+def test_a_button_says_what_its_action_does() -> None:
+    def stems(words: str) -> set[str]:
+        return {each[:5].casefold() for each in re.findall("[A-Za-z]{3,}", words)}
+
+    pairs = offered()
+    assert len(pairs) > 200
+    told = {name: f"{title} {tip}" for name, (title, tip, *_) in EXPECTED["actions"].items()}
+    assert {(name, words) for name, words in pairs if stems(words).isdisjoint(stems(told[name]))} == set()
