@@ -25,7 +25,7 @@ from lorestudio.ui.shell.main_window import MainWindow
 from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, ENTRY_ID, LOOK
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.widgets.cells import CellDelegate, Swatch
-from tests.ui.conftest import drain, settle
+from tests.ui.conftest import drain, settle, turned_round
 from tests.ui.drawing import words_drawn
 from tests.ui.vaults import write_vault
 from tests.ui.worlds import BELL, CROWN, DAWNKEEP, RULES, SKARN, make_trace
@@ -217,6 +217,15 @@ def test_another_budget_is_tried_and_left(window: MainWindow, pane: BudgetPane, 
     assert pane.slider.label.text() == "Budget: 100 tokens"
     assert not pane.slider.told.isVisible()
     assert not window.context.preview.whole.trying
+
+
+def test_a_trial_that_ends_when_another_reply_is_shown_says_nothing_of_it(window: MainWindow, pane: BudgetPane) -> None:
+    with turned_round(lambda: settle(window)):
+        pane.slider.tried.emit(300)
+        settle(window)
+        window.chat.choose(3)
+    assert [row[:8] for row in listed(pane)] == ["in: Gate"]
+    assert (pane.slider.moved, pane.slider.told.text()) == (False, "")
 
 
 @pytest.mark.always

@@ -92,6 +92,7 @@ def test_the_presets_are_the_servers_that_people_use(open_dialog) -> None:
     names = [action.text() for action in dialog.add.menu().actions()]
     assert names == ["Ollama", "llama.cpp", "LM Studio", "vLLM", "OpenRouter", "OpenAI", "Anthropic"]
     add(dialog, "Anthropic")
+    assert dialog.model.hasFocus(), "what is to be written next"
     assert dialog.api.currentData() == Api.ANTHROPIC.value
     assert dialog.variable.text() == "ANTHROPIC_API_KEY"
     assert dialog._form.isRowVisible(dialog.key)
@@ -100,6 +101,16 @@ def test_the_presets_are_the_servers_that_people_use(open_dialog) -> None:
     assert dialog.url.text() == "http://127.0.0.1:1234/v1"
     assert not dialog._form.isRowVisible(dialog.key)
     assert len({preset.url for preset in PRESETS}) == len(PRESETS)
+
+
+def test_numbers_that_no_server_takes_are_refused(open_dialog) -> None:
+    dialog = open_dialog()
+
+    def taken(field: QLineEdit, *tries: str) -> list[str]:
+        return [each for each in tries if (field.setText(each), field.hasAcceptableInput())[1]]
+
+    assert taken(dialog.tokens, "0", "1", "10000000", "10000001", "many") == ["1", "10000000"]
+    assert taken(dialog.timeout, "0", "0.001", "999", "1000", "soon") == ["0.001", "999"]
 
 
 def test_a_profile_is_made_and_its_key_goes_into_the_keyring_only(open_dialog, connections, keyring, qtbot) -> None:
