@@ -241,6 +241,7 @@ def test_the_cost_of_facts_is_asked_in_the_name_of_who_takes_it(work: MemoryWork
     noted.done(Ended(cost="3 requests."))
     cost = noted.said[-1]
     assert (cost.name, cost.sentence, work.busy) == (embedder or "Remote", "3 requests.", False)
+    assert cost.more.startswith("The requests hold texts of the chat.")
     cost.answered(True)
     assert work.busy
 

@@ -657,11 +657,11 @@ def test_what_changed_while_nobody_looked_is_read_when_somebody_does(
     settle(drawn, qtbot)
     assert len(texts(drawn)) == 2
     drawn.features.memories.store.undo()  # nothing was deleted here
-    owners: list[str] = []
+    owners: list[tuple[bool, int]] = []
     search = FactsSession.search
 
     async def noted(self: FactsSession, text: str, owner: str, limit: int) -> object:
-        owners.append(owner)
+        owners.append((bool(owner), limit))
         return await search(self, text, owner, limit)
 
     monkeypatch.setattr(FactsSession, "search", noted)
@@ -671,7 +671,7 @@ def test_what_changed_while_nobody_looked_is_read_when_somebody_does(
     page.bar.scope.setCurrentIndex(1)
     page.bar.scope.activated.emit(1)  # the search goes on among those of all chats
     settle(drawn, qtbot)
-    assert [bool(owner) for owner in owners] == [True, False]
+    assert owners == [(True, 200), (False, 200)]
     assert not page.view.isColumnHidden(SIMILARITY)
 
 
