@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from PySide6.QtWidgets import QLabel, QProgressBar, QScrollArea, QTabWidget, QTextBrowser, QToolButton, QWidget
+from PySide6.QtWidgets import (
+    QComboBox,
+    QLabel,
+    QProgressBar,
+    QScrollArea,
+    QTabWidget,
+    QTextBrowser,
+    QToolButton,
+    QWidget,
+)
 
 from lorestudio.ui.shell.main_window import MainWindow
 from tests.ui.conftest import drain
@@ -109,3 +118,26 @@ def test_what_is_said_at_length_wraps_and_can_be_copied(window: MainWindow) -> N
         window.features.searching.pane.story,
     ]
     assert [each.wordWrap() for each in said] == [True] * 3
+
+
+CHOICES = {
+    "Severity": {"info": "All", "warning": "Warnings and errors", "error": "Errors"},
+    "What colours stand for": {
+        "type": "Kind", "community": "Community", "frequency": "Fired in this chat", "priority": "Priority",
+        "centrality": "Centrality",
+    },
+    "Grouping": {"section": "By section", "stage": "By stage"},
+    "Order of the entries": {
+        "first appearance": "By turn", "how often": "By count", "folder": "By folder", "title": "By title",
+    },
+    "How the next point is chosen": {"optuna": "Optuna", "random": "At random", "grid": "Every one"},
+}  # fmt: skip
+
+
+def test_what_there_is_to_choose_from_says_what_it_stands_for(window: MainWindow) -> None:
+    def offered(box: QComboBox) -> dict[str, str]:
+        return {str(box.itemData(place)): box.itemText(place) for place in range(box.count())}
+
+    boxes = {each.accessibleName(): each for each in window.findChildren(QComboBox)}
+    assert {name: offered(boxes[name]) for name in CHOICES} == CHOICES
+    assert {name: list(offered(boxes[name])) for name in CHOICES} == {name: list(CHOICES[name]) for name in CHOICES}
