@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import (
     QComboBox,
     QLabel,
@@ -19,6 +20,7 @@ from PySide6.QtWidgets import (
 from lorestudio.ui.shell.main_window import MainWindow
 from tests.ui.conftest import drain
 from tests.ui.shell.conftest import unplaced
+from tests.ui.shell.test_connected import heard
 from tests.ui.worlds import make_project
 
 
@@ -141,3 +143,28 @@ def test_what_there_is_to_choose_from_says_what_it_stands_for(window: MainWindow
     boxes = {each.accessibleName(): each for each in window.findChildren(QComboBox)}
     assert {name: offered(boxes[name]) for name in CHOICES} == CHOICES
     assert {name: list(offered(boxes[name])) for name in CHOICES} == {name: list(CHOICES[name]) for name in CHOICES}
+
+
+MAY_BE_UNHEARD = {
+    "RecordTable": {"changed", "ticked", "dropped"}, "RecordView": {"chosen", "picked", "pressed"},
+    "LateTable": {"chosen", "picked", "pressed"}, "RecordTreeView": {"pressed"}, "PlaceTree": {"checks_changed"},
+    "Pane": {"wanted", "looked_at", "looked_away"}, "SearchField": {"left"}, "BarChart": {"brushed"},
+    "EmptyState": {"pressed"}, "MessageBar": {"pressed"}, "FinishedText": {"finished", "given_up"},
+}  # fmt: skip
+"""What tables, panes and their parts tell whoever likes to know."""
+
+
+def test_whatever_each_part_of_the_window_tells_is_heard(window: MainWindow) -> None:
+    known: list[str] = []
+    unheard: list[str] = []
+    for item in window.findChildren(QObject):
+        for declaring in type(item).__mro__:
+            if declaring.__module__.startswith("lorestudio.ui."):
+                signals = {name for name, value in vars(declaring).items() if isinstance(value, Signal)}
+                for name in signals - MAY_BE_UNHEARD.get(declaring.__name__, set()):
+                    known.append(name)
+                    if not heard(item, name):
+                        where = path_of(item) if isinstance(item, QWidget) else type(item).__name__
+                        unheard.append(f"{declaring.__name__}.{name} of {where}")
+    assert len(known) > 200
+    assert unheard == []
