@@ -218,6 +218,15 @@ def test_a_narrow_pane_has_a_short_field(pane: TracePane, window: MainWindow) ->
     assert pane.filter.width() < wide
 
 
+def test_an_emptied_pane_holds_no_run_and_says_what_is_done_meanwhile(pane: TracePane, window: MainWindow) -> None:
+    assert pane.model.rowCount() > 0
+    window.selection.choose_message(None, None)
+    assert (pane.model.rowCount(), pane.empty.title.text()) == (0, "No message chosen")
+    window.session.set_activity("Reading the vault")
+    assert pane.empty.title.text() == "Working…"
+    window.session.set_activity("")
+
+
 @pytest.mark.always
 def test_an_empty_pane_says_what_is_missing(make_window: Callable[..., MainWindow]) -> None:
     window = make_window(replay=False)
