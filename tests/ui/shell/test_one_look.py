@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtWidgets import (
+    QAbstractItemView,
     QComboBox,
     QLabel,
     QProgressBar,
     QScrollArea,
+    QTableView,
     QTabWidget,
     QTextBrowser,
     QToolButton,
+    QTreeView,
     QWidget,
 )
 
@@ -168,3 +171,32 @@ def test_whatever_each_part_of_the_window_tells_is_heard(window: MainWindow) -> 
                         unheard.append(f"{declaring.__name__}.{name} of {where}")
     assert len(known) > 200
     assert unheard == []
+
+
+COUNTED = {
+    "Centrality", "Connected", "Entries", "Expectations met", "Fired", "In", "Injected", "Keys", "Matched", "Mentions",
+    "Out", "Priority", "Problems", "Recorded", "Similarity", "Tokens", "Tokens a reply", "Used", "held out",
+}  # fmt: skip
+
+
+def test_columns_of_numbers_and_no_others_stand_at_the_right(window: MainWindow) -> None:
+    assert window.features.graph.pane.lists is not None  # whose tables are made then
+    at_the_right: dict[str, set[bool]] = {}
+    tables = [each for kind in (QTableView, QTreeView) for each in window.findChildren(kind) if each.model()]
+    for view in tables:
+        if "Answers" not in view.accessibleName():  # which draws its heads itself
+            for head, right in heads_of(view):
+                at_the_right.setdefault(head, set()).add(right)
+    assert at_the_right.keys() >= COUNTED
+    assert {head: right for head, right in at_the_right.items() if right != {head in COUNTED}} == {}
+
+
+def heads_of(view: QAbstractItemView) -> list[tuple[str, bool]]:
+    """The titles of columns, each with whether it stands at the right."""
+    model, across = view.model(), Qt.Orientation.Horizontal
+    role = Qt.ItemDataRole.TextAlignmentRole
+    found = []
+    for place in range(model.columnCount(view.rootIndex())):
+        alignment = Qt.AlignmentFlag(model.headerData(place, across, role) or 0)
+        found.append((str(model.headerData(place, across)), bool(alignment & Qt.AlignmentFlag.AlignRight)))
+    return found

@@ -776,6 +776,7 @@ def test_surroundings_of_what_is_kept_out_can_be_asked_for(make_window: Make, qt
     window = make_window(make_project(entries=(*VAULT, Entry(5, "Secret.md", "vault", "Secret", graph=False))))
     window.run("go.graph")
     pane = settled(qtbot, window)
+    assert window.docks["graph"].bar._note.text().endswith(" · 1 kept out")
     pane.bar.choose_local(True)
     assert pane.empty.title.text() == "No entry is chosen"
     window.selection.choose_entry(5)
