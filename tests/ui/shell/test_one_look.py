@@ -8,10 +8,12 @@ import pytest
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtWidgets import (
     QAbstractItemView,
+    QBoxLayout,
     QComboBox,
     QLabel,
     QProgressBar,
     QScrollArea,
+    QSplitter,
     QTableView,
     QTabWidget,
     QTextBrowser,
@@ -200,3 +202,29 @@ def heads_of(view: QAbstractItemView) -> list[tuple[str, bool]]:
         alignment = Qt.AlignmentFlag(model.headerData(place, across, role) or 0)
         found.append((str(model.headerData(place, across)), bool(alignment & Qt.AlignmentFlag.AlignRight)))
     return found
+
+
+SHARED_ALIKE = {"Settings", "Expectations", "There and here"}
+"""Panes whose parts share all room as they were pulled."""
+
+AS_WIDE_AS_ITS_BUTTONS = {"Composer", "ZoomBar", "ScopeBar", "Views of the timeline"}
+
+
+def test_more_room_goes_to_a_part_that_was_chosen_for_it(window: MainWindow) -> None:
+    def stretch(part: QWidget, *, across: bool) -> int:
+        policy = part.sizePolicy()
+        return policy.horizontalStretch() if across else policy.verticalStretch()
+
+    splits = window.findChildren(QSplitter)
+    assert len(splits) > 10
+    for split in splits:
+        across = split.orientation() is Qt.Orientation.Horizontal
+        if not any(stretch(split.widget(place), across=across) for place in range(split.count())):
+            assert set(path_of(split).split(" < ")) & SHARED_ALIKE, path_of(split)
+    lines = [each for each in window.findChildren(QBoxLayout) if each.direction() is QBoxLayout.Direction.LeftToRight]
+    assert len(lines) > 50
+    for line in [each for each in lines if each.count() > 1]:
+        items = [line.itemAt(place) for place in range(line.count())]
+        taken = any(each.expandingDirections() & Qt.Orientation.Horizontal for each in items)
+        if not taken and not any(line.stretch(place) for place in range(line.count())):
+            assert set(path_of(line.parentWidget()).split(" < ")) & AS_WIDE_AS_ITS_BUTTONS, path_of(line.parentWidget())
