@@ -47,16 +47,15 @@ class FileLock:
                 if not _lock(descriptor):
                     os.close(descriptor)
                     return False
-                if _is_file(self._path, descriptor):
-                    break  # else its last holder has deleted it meanwhile
-            except BaseException:
+                if _is_file(self._path, descriptor):  # else its last holder has deleted it meanwhile
+                    os.ftruncate(descriptor, 0)
+                    os.pwrite(descriptor, str(os.getpid()).encode(), 0) if hasattr(os, "pwrite") else None
+                    self._descriptor = descriptor
+                    return True
+            except BaseException:  # also of a full disk: a lock that nobody holds would stay until the studio ends
                 os.close(descriptor)
                 raise
             os.close(descriptor)
-        os.ftruncate(descriptor, 0)
-        os.pwrite(descriptor, str(os.getpid()).encode(), 0) if hasattr(os, "pwrite") else None
-        self._descriptor = descriptor
-        return True
 
     def release(self, *, delete: bool = False) -> None:
         """Let go; `delete` removes the file first."""

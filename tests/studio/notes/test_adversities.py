@@ -31,6 +31,7 @@ from lorestudio.studio.project.problems import ProblemFinder
 from lorestudio.studio.project.project import open_project
 from lorestudio.systems.facts.store import FactStore, MemoryFileError
 from lorestudio.systems.recap.chat_file import read_chat_file, write_chat_file
+from lorestudio.vault.file_lock import FileLock
 from lorestudio.vault.files import SaveError, VaultError
 from lorestudio.vault.writer import ChangedOnDisk
 from tests.digests import digest
@@ -210,3 +211,20 @@ def test_a_disk_that_takes_nothing_is_told(
     assert os.strerror(code) in str(caught.value)
     assert not list(tmp_path.rglob("*.tmp"))
     assert (vault / "Lamp.md").read_text(encoding="utf-8") == NOTE
+
+
+def test_a_lock_that_a_full_disk_did_not_let_be_written_is_let_go(
+    vault: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else all of the studio's own work waits for it in vain, also when there is room again."""
+    log = ChangeLog(tmp_path / "log", [vault])
+    edit = ChangeSet("Edit", (NoteFileChange(vault / "Lamp.md", NOTE, "two"),))
+
+    def full(*_more: object) -> int:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "pwrite", full)
+        with pytest.raises(SaveError, match="Make room"):
+            log.apply(edit)
+    assert FileLock(tmp_path / "log" / "lock").try_acquire()
