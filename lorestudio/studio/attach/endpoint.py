@@ -309,7 +309,7 @@ class Endpoint:
             seen.ending, seen.problem = ExchangeEnd.CUT, "the endpoint was switched off"
             raise
         finally:
-            seen.finished_ms = epoch_ms()
+            seen.finished_ms = seen.now_ms
             self._hand_over(seen)
 
     async def _answered(self, client: _Client, onward: httpx.Request, seen: Exchange) -> None:
@@ -326,7 +326,9 @@ class Endpoint:
             if seen.generates and seen.status < 400:
                 self.requests += 1
                 self._told()
-            kept = [(name, value) for name, value in answer.headers.raw if name.lower() not in _HOP]
+            # Beside chunks a length says nothing, and may be wrong (RFC 9112, 6.3).
+            own = _HOP | {b"content-length"} if "transfer-encoding" in answer.headers else _HOP
+            kept = [(name, value) for name, value in answer.headers.raw if name.lower() not in own]
             await client.send(
                 h11.Response(
                     status_code=answer.status_code, headers=[*kept, (b"Connection", b"close")],
@@ -335,7 +337,7 @@ class Endpoint:
             )  # fmt: skip
             async for piece in answer.aiter_raw():
                 if seen.first_byte_ms is None:
-                    seen.first_byte_ms = epoch_ms()
+                    seen.first_byte_ms = seen.now_ms
                 await client.send(h11.Data(data=piece))
                 room = MAX_REPLY - len(seen.answer)
                 seen.answer += piece[:room]

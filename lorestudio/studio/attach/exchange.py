@@ -12,6 +12,7 @@ import base64
 import contextlib
 import hashlib
 import re
+import time
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -92,6 +93,12 @@ class Exchange:
     rest_not_kept: bool = False
     ending: ExchangeEnd = ExchangeEnd.COMPLETE
     problem: str = ""
+    _begun: float = field(default_factory=time.monotonic, repr=False)
+
+    @property
+    def now_ms(self) -> int:
+        """The time by the clock that it started by, which may have been set since."""
+        return self.started_ms + round(1000 * (time.monotonic() - self._begun))
 
     @property
     def generates(self) -> bool:

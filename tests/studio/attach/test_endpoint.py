@@ -158,6 +158,33 @@ def test_a_provider_that_dies_is_told_as_what_it_is() -> None:
     assert kept[-1].ending is ExchangeEnd.UNREACHABLE
 
 
+def test_an_answer_that_says_its_length_in_two_ways_goes_through() -> None:
+    """The chunks count then (RFC 9112, 6.3); a length that goes on beside them would cut the answer off."""
+    head = STREAM.replace(b"OK", b"OK\r\nContent-Length: 3", 1)
+
+    async def answer(writer: asyncio.StreamWriter, _ended: asyncio.Event) -> None:
+        writer.write(head + chunk(b"It rings.") + b"0\r\n\r\n")
+        await writer.drain()
+
+    with between(answer) as (_made, endpoint, kept):
+        client, got = ask(endpoint.port, request(endpoint))
+        client.close()
+        assert got.endswith(chunk(b"It rings.") + b"0\r\n\r\n")
+        assert b"content-length" not in got.lower()
+    assert [each.ending for each in kept] == [ExchangeEnd.COMPLETE]
+
+
+def test_a_clock_that_is_set_back_makes_no_answer_end_before_it_began(monkeypatch: pytest.MonkeyPatch) -> None:
+    times = iter(range(4_000_000_000_000, 0, -3_600_000))
+    monkeypatch.setattr("lorestudio.studio.attach.endpoint.epoch_ms", lambda: next(times))
+    with between(whole(b"It rings.")) as (_made, endpoint, kept):
+        client, _got = ask(endpoint.port, request(endpoint))
+        client.close()
+    (seen,) = kept
+    assert seen.first_byte_ms is not None
+    assert seen.started_ms <= seen.first_byte_ms <= seen.finished_ms < seen.started_ms + 60_000
+
+
 def test_a_refusal_of_a_head_request_has_no_body(caplog: pytest.LogCaptureFixture) -> None:
     async def leave(_writer: asyncio.StreamWriter, _ended: asyncio.Event) -> None:
         pass
