@@ -452,7 +452,7 @@ class StoredAnswer(Struct, frozen=True):
 
 class QueuePicture(Struct, frozen=True):
     """The queue as a window shows it. `working` says that it is worked on here, `retry_at` when the next
-    attempt is, in s since the epoch, None where none is waited for.
+    attempt is, in s of the monotonic clock, None where none is waited for.
     """
 
     state: QueueState = field(default_factory=QueueState)

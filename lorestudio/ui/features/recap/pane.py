@@ -144,7 +144,7 @@ def queue_words(queue: QueuePicture) -> str:
     """The state of the queue in a sentence."""
     left = count(queue.left, "step", "steps")
     if queue.retry_at is not None:
-        wait = max(0, round(queue.retry_at - time.time()))
+        wait = max(0, round(queue.retry_at - time.monotonic()))
         failed = next((item for item in queue.state.operations if item.status == "retrying"), None)
         why = failed.failure if failed is not None else ""
         what = tr("An attempt failed: {why}", why=with_full_stop(why)) if why else tr("It waits before the next step.")

@@ -264,7 +264,7 @@ class RecapQueue(QObject):
         if news is None or session is None or session is not self._recaps.open:
             return
         done = len([item for item in news.state.log if item.id not in self._logged])
-        retry_at = None if news.retry_in_s is None else time.time() + news.retry_in_s
+        retry_at = None if news.retry_in_s is None else time.monotonic() + news.retry_in_s
         self._recaps.queue = QueuePicture(news.state, working=True, done=done, retry_at=retry_at)
         self.changed.emit()
         stuck = next((item for item in news.state.operations if item.status == Status.RETRYING), None)

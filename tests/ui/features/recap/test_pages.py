@@ -388,7 +388,7 @@ def test_the_queue_in_a_sentence() -> None:
         "At work: 2 done, 1 left.", "Paused. 1 step left.",
         "Pausing: the step under way is finished first. 1 step left.",
     ]  # fmt: skip
-    soon = time.time() + 5.2
+    soon = time.monotonic() + 5.2
     assert queue_words(QueuePicture(failed, retry_at=soon)) == (
         "An attempt failed: too slow. The next one is in 5 s. 1 step left."
     )
@@ -399,7 +399,7 @@ def test_the_queue_in_a_sentence() -> None:
     assert f"(HTTP 429). It says: {told}. It asks to wait 7 s. Wait a little and try again, or choose another " in said
     assert said.endswith("profile. The next one is in 5 s. 1 step left.")
     assert queue_words(QueuePicture(one, retry_at=soon)).startswith("It waits before the next step. The next one is")
-    assert "in 0 s" in queue_words(QueuePicture(failed, retry_at=time.time() - 9))
+    assert "in 0 s" in queue_words(QueuePicture(failed, retry_at=time.monotonic() - 9))
 
 
 def test_steps_that_wait_stand_before_those_that_are_over(theme: Theme, qtbot: QtBot) -> None:
@@ -435,7 +435,7 @@ def test_steps_that_wait_stand_before_those_that_are_over(theme: Theme, qtbot: Q
     page.view.choose("high")
     assert page.words.text().endswith(": the queue stops before it")
     told = asked_by(page.asked)
-    page.show_queue(QueuePicture(state, working=True, retry_at=time.time() + 5))
+    page.show_queue(QueuePicture(state, working=True, retry_at=time.monotonic() + 5))
     page.view.choose("low")
     for each in buttons:
         each.click()
@@ -449,7 +449,8 @@ def test_the_next_attempt_is_counted_down_while_somebody_looks(
     qtbot.addWidget(page)
     (second,) = page.findChildren(QTimer, options=Qt.FindChildOption.FindDirectChildrenOnly)
     now = [1000.0]
-    monkeypatch.setattr(recap_pane, "time", SimpleNamespace(time=lambda: now[0]))
+    set_back = SimpleNamespace(monotonic=lambda: now[0], time=lambda: 0.0)
+    monkeypatch.setattr(recap_pane, "time", set_back)
     waits = QueuePicture(QueueState((operation("a"),)), working=True, retry_at=1030.0)
     page.show_queue(waits)
     assert "in 30 s" in page.words.text()
