@@ -17,6 +17,10 @@ SHORT_KEY: Final = 3
 
 _HEADING: Final = re.compile(r"^#\s+(.+)$", re.MULTILINE)
 _FENCE: Final = re.compile(r"^(?:```|~~~)", re.MULTILINE)
+_SYNC_COPY: Final = re.compile(
+    r"\.sync-conflict-\d{8}-\d{6}|_conflict-\d{8}-\d{6}|\([^()]*\bconflicted copy\b[^()]*\)", re.IGNORECASE
+)
+"""In a name: how Syncthing, Nextcloud, and Dropbox and Obsidian Sync call what they could not bring together."""
 
 
 def keyless(note: Note, _rules: Rules) -> Iterator[Hit]:
@@ -114,6 +118,12 @@ def odd_titles(note: Note, _rules: Rules) -> Iterator[Hit]:
     if len(_FENCE.findall(note.body, 0, heading.start())) % 2:
         yield Hit("E56", f"The title “{note.entry.title}” is a line of a code block.", "title",
                   line=note.places.at(heading.start()))  # fmt: skip
+
+
+def sync_copies(note: Note, _rules: Rules) -> Iterator[Hit]:
+    """E58: an entry that stands in the vault a second time."""
+    if _SYNC_COPY.search(note.filename.rpartition("/")[2]):
+        yield Hit("E58", f"“{note.filename}” is a copy that a sync program left, and goes in beside the note itself.")
 
 
 def same_titles(note: Note, facts: VaultFacts) -> Iterator[Hit]:

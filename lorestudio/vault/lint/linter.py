@@ -53,6 +53,7 @@ NOTE_CHECKS: Final[tuple[NoteCheck, ...]] = (
     comma_lists, readings, document_problems,
     entry_config.keyless, entry_config.empty_text, entry_config.idle_conditions, entry_config.short_warmup,
     entry_config.chances, entry_config.zero_priority, entry_config.guide_conflicts, entry_config.odd_titles,
+    entry_config.sync_copies,
     field_values, keywords.broad_keys, keywords.idle_keys, keywords.mistyped_keys, keywords.word_boundaries,
     long_entries, summaries, idle_places, macros, dollars, comments,
 )  # fmt: skip

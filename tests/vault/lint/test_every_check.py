@@ -136,6 +136,10 @@ CASES = [
     Case("E55", note("constant: true", tags="lorebook-guide"), note("", tags="lorebook-guide")),
     Case("E56", note(body="```\n# code\n```\n"), note(body="# Code\n\n```\n# code\n```\n")),
     Case("E57", note(body="#\n\nTitle\nx"), note(body="# Title\nx")),
+    Case("E58", {"A.sync-conflict-20241005-120000-ABCDEF7.md": note()}, {"A.sync-conflict.md": note()}),
+    Case("E58", {"A (Conflicted copy Phone 202410051200).md": note()}, {"A (a copy of conflicted Ann).md": note()}),
+    Case("E58", {"A (Ann's conflicted copy 2024-10-05).md": note()}, {"A conflicted copy/B.md": note()}),
+    Case("E58", {"A_conflict-20241005-120000.md": note()}, {"A_conflict-2024.md": note()}),
     # requires, excludes, cascade links
     Case("G01", note("keys: [harbour]\nrequires: [Nobody]"), two(note("keys: [harbour]\nrequires: [b]"))),
     Case("G02", note("keys: [harbour]\nexcludes: [Nobody]"), two(note("keys: [harbour]\nexcludes: [b]"))),
