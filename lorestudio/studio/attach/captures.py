@@ -221,13 +221,14 @@ class Captures:
 
     def _prune(self) -> int:
         """Names tell how old they are; sizes are asked for only while what is kept may be too much."""
-        oldest = epoch_ms() - self.settings.keep_days * _DAY_MS
-        room = self.settings.keep_mebibytes << 20
-        paths = sorted(self._paths(), reverse=True)
-        gone = [path for path in paths if int(path.stem.partition("-")[0]) < oldest]
+        now, room = epoch_ms(), self.settings.keep_mebibytes << 20
+        oldest = now - self.settings.keep_days * _DAY_MS
+        # What a clock that was ahead has named goes first: nothing new would have room beside it.
+        paths = sorted(self._paths(), key=lambda path: (_started(path) <= now + _DAY_MS, path.name), reverse=True)
+        gone = [path for path in paths if _started(path) < oldest]
         if gone or self._held is None or self._held > room:
             self._held = 0
-            for path in paths[: len(paths) - len(gone)]:
+            for path in (each for each in paths if _started(each) >= oldest):
                 size = _size(path)
                 room -= size
                 if room < 0:
@@ -270,6 +271,10 @@ def _masked(value: Json, key: str = "") -> Json:
     if isinstance(value, Mapping):
         return {name: _masked(each, name) for name, each in value.items()}
     return [_masked(each, key) for each in value] if isinstance(value, list) else value
+
+
+def _started(path: Path) -> int:
+    return int(path.stem.partition("-")[0])
 
 
 def _size(path: Path) -> int:

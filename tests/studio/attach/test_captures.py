@@ -167,6 +167,13 @@ def test_captures_are_pruned_by_age_and_size(tmp_path: Path) -> None:
     assert len(captures.problems) == 1
 
 
+def test_captures_of_a_clock_that_was_ahead_leave_the_new_ones_room(tmp_path: Path) -> None:
+    captures = Captures(tmp_path, AttachSettings(keep_days=7, keep_mebibytes=1))
+    for number, age in enumerate([-400, -399, 0.1, 0]):
+        captures.add(capture(number, age, "x" * 400_000))
+    assert {int(each.id[-1]) for each in captures.list()} == {2, 3}
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no named pipes")
 def test_pipes_devices_and_endless_lines_among_captures_are_named_and_not_waited_for(tmp_path: Path) -> None:
     captures = Captures(tmp_path)
