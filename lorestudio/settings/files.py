@@ -160,6 +160,9 @@ def write_atomically(path: Path, data: bytes, *, private: bool = False, expected
             if expected is not None and read_whole(target) != expected:  # writing took its time
                 raise OSError(errno.EAGAIN, "another program has changed it meanwhile; look at it again", str(path))
             put_in_place(temporary, target)
+    except OSError as error:
+        error.filename = str(path)  # `write` names no file, and others name the temporary one
+        raise
     finally:
         temporary.unlink(missing_ok=True)
 
@@ -217,7 +220,8 @@ def append_line(path: Path, line: bytes, *, sync: bool = True) -> None:
                 line = line[file.write(line) :]
             if sync:
                 os.fsync(file.fileno())
-        except OSError:
+        except OSError as error:
+            error.filename = str(path)
             with suppress(OSError):
                 file.truncate(size)
             raise

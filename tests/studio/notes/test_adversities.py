@@ -20,7 +20,7 @@ from lorestudio.exchange.problems import InputError
 from lorestudio.llm.messages import ChatReply, ChatRequest
 from lorestudio.llm.profiles import Profile, save_profiles
 from lorestudio.llm.recorded_answers import RecordedAnswers
-from lorestudio.settings.files import SettingsError, write_atomically
+from lorestudio.settings.files import SettingsError, append_line, write_atomically
 from lorestudio.studio.chat.saving import ChatChangedError, ChatToSave, save_chat
 from lorestudio.studio.notes.changes.change_set import ChangeSet, NoteFileChange
 from lorestudio.studio.notes.changes.log import ChangeLog
@@ -32,7 +32,7 @@ from lorestudio.studio.project.project import open_project
 from lorestudio.systems.facts.store import FactStore, MemoryFileError
 from lorestudio.systems.recap.chat_file import read_chat_file, write_chat_file
 from lorestudio.vault.file_lock import FileLock
-from lorestudio.vault.files import SaveError, VaultError
+from lorestudio.vault.files import SaveError, VaultError, told_of_disk
 from lorestudio.vault.writer import ChangedOnDisk
 from tests.digests import digest
 
@@ -228,3 +228,18 @@ def test_a_lock_that_a_full_disk_did_not_let_be_written_is_let_go(
         with pytest.raises(SaveError, match="Make room"):
             log.apply(edit)
     assert FileLock(tmp_path / "log" / "lock").try_acquire()
+
+
+@pytest.mark.parametrize("write", [write_atomically, append_line])
+def test_a_disk_that_fills_up_while_a_file_is_written_names_that_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, write: Callable[[Path, bytes], None]
+) -> None:
+    """`write` and `fsync` tell none; the command line took that for its own output, which could not be printed."""
+
+    def full(_descriptor: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="No space left") as caught:
+        write(tmp_path / "file", b"x")
+    assert told_of_disk(caught.value).startswith(f"{tmp_path / 'file'}: No space left on device. Look whether")
