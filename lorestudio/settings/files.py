@@ -157,14 +157,18 @@ def write_atomically(path: Path, data: bytes, *, private: bool = False, expected
     try:
         write_new(temporary, data, 0o600 if private else mode)
         with alone(target):
-            if expected is not None and read_whole(target) != expected:  # writing took its time
-                raise OSError(errno.EAGAIN, "another program has changed it meanwhile; look at it again", str(path))
+            _check_held(target, expected)  # writing took its time
             put_in_place(temporary, target)
     except OSError as error:
         error.filename = str(path)  # `write` names no file, and others name the temporary one
         raise
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def _check_held(target: Path, expected: bytes | None) -> None:
+    if expected is not None and read_whole(target) != expected:
+        raise OSError(errno.EAGAIN, "another program has changed it meanwhile; look at it again")
 
 
 def _beginning(target: Path) -> str:
