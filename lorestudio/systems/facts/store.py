@@ -273,14 +273,15 @@ class Database(Closing):
             raise self._problem(error) from None
 
     def _problem(self, error: sqlite3.Error) -> MemoryFileError:
-        return MemoryFileError(f"The memories in {self._path or 'this session'} cannot be read or written: {error}.")
+        where = self._path or "this session"
+        return MemoryFileError(f"The memories in {where} cannot be read or written ({error}). {_ADVICE}")
 
     def _open(self) -> sqlite3.Connection:
         page = "page_size = 16384"  # for a new file: a vector fits into one page
         try:
             return connect(self._path, self._prepare, pragmas=(page,), busy_s=10)
         except (sqlite3.Error, OSError) as error:
-            advice = "Look at its disk and its permissions, and try again."
+            advice = _ADVICE
             if is_damage(error, or_other_tables=True):
                 advice = "Move it away, or name another file."
             raise MemoryFileError(f"{self._path} cannot be opened as memories ({error}). {advice}") from None
@@ -296,6 +297,8 @@ class Database(Closing):
 
 
 FILE_NAME: Final = "memories.sqlite"
+
+_ADVICE: Final = "Look at its disk and its permissions, and try again."
 
 _COLUMNS: Final = frozenset(MemoryChanges.__annotations__) - {"origin"}
 _COUNTERS: Final = frozenset({"last_retrieved_at", "retrieval_count"})

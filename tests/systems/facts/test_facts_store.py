@@ -150,6 +150,17 @@ def test_memories_that_are_only_out_of_reach_are_not_to_be_moved_away(tmp_path, 
         FactStore(tmp_path / "m.sqlite")
 
 
+def test_a_disk_that_fills_up_later_is_told_with_what_to_do(tmp_path):
+    with FactStore(tmp_path / "m.sqlite") as store:
+        pages = store._lines.execute("PRAGMA page_count").fetchone()[0]
+        store._lines.execute(f"PRAGMA max_page_count = {pages}")
+        with pytest.raises(MemoryFileError, match=r"m\.sqlite cannot be .*is full\)\. Look at its disk"):
+            store.put_memory(memory("a" * 400_000, [0.1, 0.7]))
+        store._lines.execute("PRAGMA max_page_count = 100000")
+        store.put_memory(made := memory("a" * 400_000, [0.1, 0.7]))  # there is room again
+        assert [each.content for each in store.get_memories("u")] == [made.content]
+
+
 def test_a_newer_file_is_refused(tmp_path):
     path = tmp_path / "m.sqlite"
     FactStore(path).close()
