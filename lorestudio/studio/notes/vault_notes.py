@@ -224,9 +224,11 @@ def _name(folder: Path, path: Path) -> str | None:
 def read_aliases(project: Project) -> Mapping[str, tuple[str, ...]]:
     """The aliases of the project's notes by their `alias_key`. Reads every note, so it takes its time.
 
-    A note that cannot be read has none; the index says what is wrong with it.
+    A note that cannot be read has none; the index says what is wrong with it. Entries of lorebooks have none.
     """
     found: dict[str, tuple[str, ...]] = {}
+    if project.of_books:
+        return found
     notes: tuple[Entry | LeftOutNote, ...] = (*project.index.entries, *project.index.left_out)
     for note in notes:
         path = project.note_path(note.vault, note.filename)

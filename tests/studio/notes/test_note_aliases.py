@@ -8,6 +8,8 @@ from lorestudio.studio.project.project import open_project
 if TYPE_CHECKING:
     from pathlib import Path
 
+    import pytest
+
 
 def test_aliases_by_title(tmp_path: Path) -> None:
     front = "---\ntags: [lorebook]\n"
@@ -17,3 +19,12 @@ def test_aliases_by_title(tmp_path: Path) -> None:
     project = open_project([tmp_path])
     (tmp_path / "c.md").unlink()  # gone since it was read
     assert read_aliases(project) == {"skarn": ("the Grey",), "dawnkeep": ("Keep", "Fort")}
+
+
+def test_entries_of_a_lorebook_are_not_looked_for_as_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (book := tmp_path / "Book.json").write_text('{"entries": {"0": {"uid": 0, "key": ["bell"]}}}', encoding="utf-8")
+    project = open_project([book])
+    looked: list[Path] = []
+    monkeypatch.setattr("lorestudio.studio.notes.vault_notes.read_note", looked.append)
+    assert read_aliases(project) == {}
+    assert not looked
