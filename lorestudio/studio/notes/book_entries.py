@@ -52,14 +52,15 @@ def ranked_by_order(entry: Entry) -> bool:
 def parsed_entry(project: Project, note: NoteText) -> Entry | LeftOutNote | None:
     """The entry that a text of an entry makes, or why it makes none; None where the project has no such entry."""
     uid = note.filename.removeprefix(NAMED)
-    for book in project.books:
+    for book in (each for each in project.books if each.name == note.vault):
         for entry, raw in zip(book.entries, book.raws, strict=True):
-            if (book.name, entry.name) == (note.vault, uid):
+            if entry.name == uid:
                 try:
                     alone = with_texts([replace(book, entries=(entry,), raws=(raw,))], [note])
                 except VaultError as error:
                     return LeftOutNote(note.filename, note.vault, NoteProblem.UNREADABLE, str(error))
-                return next(iter(project.with_books(alone).index.entries), None)
+                empty = replace(project, index=replace(project.index, entries=()))  # nothing to look through for one
+                return next(iter(empty.with_books(alone).index.entries), None)
     return None
 
 
