@@ -23,7 +23,7 @@ from lorestudio.domain.javascript import Json
 from lorestudio.domain.json_text import DECODER, parse_json, spell
 from lorestudio.domain.records import Terse, same_ends
 from lorestudio.exchange.problems import InputError
-from lorestudio.settings.files import read_whole, write_atomically
+from lorestudio.settings.files import READ_AT_MOST, read_whole, write_atomically
 from lorestudio.vault.files import refused
 from lorestudio.vault.writer import digest_of
 
@@ -103,7 +103,7 @@ def keep_copy(path: Path, data: bytes, now: datetime | None = None) -> Path:
     """Keep what a file holds beside it, with the time in the name, and return where. Raises InputError."""
     with _writing(path):
         kept = max(path.parent.glob(f"{glob.escape(path.name)}.*.bak"), default=None)
-        if kept is not None and kept.read_bytes() == data:
+        if kept is not None and read_whole(kept, READ_AT_MOST) == data:
             return kept
         copy = _free(path, now or datetime.now().astimezone())
         write_atomically(copy, data, private=True)

@@ -584,7 +584,7 @@ def _cached(table: _Ranks) -> list[Path]:
     name = hashlib.sha1(_ADDRESS.format(table.name).encode(), usedforsecurity=False).hexdigest()
     place = root / name
     try:
-        whole = hashlib.sha256(place.read_bytes()).hexdigest() == table.sha256
+        whole = hashlib.sha256(read_whole(place)).hexdigest() == table.sha256
     except OSError:  # it is not here, or cannot be reached
         return []
     return [place] if whole else []

@@ -23,6 +23,7 @@ from lorestudio.domain.file_names import NOT_IN_FILES, NOT_IN_LINKS, is_device, 
 from lorestudio.domain.javascript import Json, fold, trim
 from lorestudio.domain.records import replace
 from lorestudio.exchange.problems import InputError
+from lorestudio.settings.files import READ_AT_MOST, read_whole
 from lorestudio.studio.notes.changes.change_set import ChangeSet, NoteFileChange
 from lorestudio.studio.notes.changes.plan import read_bytes
 from lorestudio.studio.notes.vault_notes import Planned, VaultNotes, attachments, home_of, listed
@@ -666,7 +667,7 @@ def _broken(vaults: Sequence[VaultNotes], changes: Sequence[_NameChange]) -> lis
 def _may_hold(path: Path, names: Collection[str]) -> bool:
     """Whether one of these names may stand in a note that is no text: a file whose bytes cannot be had holds any."""
     try:
-        data = path.read_bytes().replace(b"\0", b"") if path.is_file() else b""  # as UTF-16 has them
+        data = read_whole(path, READ_AT_MOST).replace(b"\0", b"") if path.is_file() else b""  # as UTF-16 has them
     except OSError:
         return True
     text = fold(decode(data.decode("utf-8", "replace")))

@@ -15,6 +15,7 @@ from typing import Final
 from msgspec import Struct
 
 from lorestudio.domain.texts import text_digest
+from lorestudio.settings.files import READ_AT_MOST, read_whole
 from lorestudio.studio.notes.changes.change_set import ChangeSet, NameTakenError, NoteFileChange
 from lorestudio.trace.storage.serialize import record_from_json, record_to_json
 from lorestudio.vault.files import SaveError, VaultError, place_key, reason_of, refused, utc_now
@@ -92,7 +93,7 @@ class Trash:
         """The text of a deleted note. Raises VaultError where it is gone, damaged, or no UTF-8."""
         sentence = f"“{item.path.name}” cannot be read from the trash: {item.file} ({{reason}})."
         with refused(VaultError, f"{sentence} Its history may still have it."):
-            data = item.file.read_bytes()
+            data = read_whole(item.file, READ_AT_MOST)
         if digest_of(data) != item.digest:
             raise VaultError(
                 f"“{item.path.name}” was changed in the trash: {item.file}. Look at that file, and copy from it by "
@@ -139,7 +140,7 @@ class Trash:
 
     def _read_label(self, label: Path) -> Trashed | None:
         try:
-            record = json.loads(label.read_bytes())
+            record = json.loads(read_whole(label))
             file = next(one for one in sorted(label.parent.glob(f"{label.stem}.*")) if one != label)
             item = record_from_json(Trashed, {**record, "file": str(file)}, "label")
             item.path.relative_to(item.vault)

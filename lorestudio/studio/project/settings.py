@@ -21,7 +21,7 @@ from lorestudio.exchange.problems import InputError
 from lorestudio.exchange.settings_files import Imported, import_file, import_section, import_text
 from lorestudio.settings.declaration import Section, declared
 from lorestudio.settings.deeplore import DeepLoreSettings, declarations, dump, sanitise
-from lorestudio.settings.files import SettingsError, json_bytes, write_atomically
+from lorestudio.settings.files import SettingsError, json_bytes, read_whole, write_atomically
 from lorestudio.settings.sections import dump_section, read_section, section_in
 from lorestudio.settings.store import Layout, SettingsProfiles
 from lorestudio.studio.project.project import Project, load_settings
@@ -166,7 +166,7 @@ class SystemSettingsFiles:
             try:
                 read_section(path, type(settings))
             except SettingsError:
-                write_atomically(path.with_name(f"{path.name}.unreadable"), path.read_bytes())
+                write_atomically(path.with_name(f"{path.name}.unreadable"), read_whole(path))
         write_atomically(path, json_bytes(dump_section(settings)))
         return path
 

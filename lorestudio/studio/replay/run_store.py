@@ -20,7 +20,7 @@ from lorestudio.domain.chat import Chat, Generation
 from lorestudio.domain.lifecycle import Closing
 from lorestudio.domain.records import same_start
 from lorestudio.domain.texts import text_digest
-from lorestudio.settings.files import write_atomically
+from lorestudio.settings.files import READ_AT_MOST, read_whole, write_atomically
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.runs import FinishedRun, PackedAftermath
 from lorestudio.studio.replay.simulator import Simulator
@@ -241,7 +241,7 @@ class RunStore(Closing):
     def _read(self, where: RunPlace) -> StoredRuns:
         path = self._folder / where.states_file
         try:
-            return _stored(json.loads(gzip.decompress(path.read_bytes())), KINDS.get(where.system))
+            return _stored(json.loads(gzip.decompress(read_whole(path, READ_AT_MOST))), KINDS.get(where.system))
         except FileNotFoundError:
             return StoredRuns()
         except (*_UNREADABLE, KeyError, TypeError) as error:
@@ -276,7 +276,7 @@ def _named(*places: Path | str) -> str:
 def _chat_of(file: Path) -> str | None:
     """The chat of whose runs a file of states tells, "" for that of vaults alone; None where it does not say."""
     try:
-        document = json.loads(gzip.decompress(file.read_bytes()))
+        document = json.loads(gzip.decompress(read_whole(file, READ_AT_MOST)))
     except _UNREADABLE:
         return None
     return document.get("chat") if isinstance(document, dict) else None

@@ -24,6 +24,7 @@ from lorestudio.domain.javascript import Json
 from lorestudio.domain.lifecycle import Cancelled, CancelToken, OnProgress, Progress, heed
 from lorestudio.domain.records import field_names
 from lorestudio.exchange.problems import InputError
+from lorestudio.settings.files import READ_AT_MOST, read_whole
 from lorestudio.studio.tuning.scores import METRICS, Interval, Scores, TurnScore, blocks
 from lorestudio.studio.tuning.scoring import pooled, value_words
 from lorestudio.studio.tuning.space import Axis, NumberSpan, Point, Space
@@ -436,7 +437,7 @@ def _mend(path: Path) -> None:
 
     Raises InputError for a file with anything else than a journal in it, and leaves that as it is.
     """
-    data = path.read_bytes()
+    data = read_whole(path, READ_AT_MOST)
     whole = data.rfind(b"\n") + 1
     lines = data[:whole].splitlines()
     if data and not (lines and all(map(_is_record, lines))):

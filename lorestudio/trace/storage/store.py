@@ -335,7 +335,8 @@ def _state_of(path: Path) -> str:
 def _is_sealed(path: Path, seal: Path) -> bool:
     """Whether the file is as a store left it, and nothing waits beside it that has not come into it yet."""
     try:
-        return not any(part.exists() for part in parts(path)[:-1]) and seal.read_text() == _state_of(path)
+        waiting = any(part.exists() for part in parts(path)[:-1])
+        return not waiting and seal.is_file() and seal.read_text() == _state_of(path)
     except (OSError, ValueError):
         return False
 

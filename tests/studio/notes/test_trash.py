@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -68,6 +69,15 @@ def test_what_is_damaged_is_told_and_left(trash: Trash, vault: Path) -> None:
     assert trash.list() == ()
     assert len(trash.problems) == 2
     assert second.file.read_bytes() == b"text"
+    if hasattr(os, "mkfifo"):
+        third = trash.put(vault, vault / "c.md", b"text")
+        for path in (third.file, third.file.with_suffix(".json")):
+            path.unlink()
+            os.mkfifo(path)  # nobody writes into it, and nobody waits for that
+        assert trash.list() == ()
+        assert len(trash.problems) == 3
+        with pytest.raises(VaultError, match="was changed in the trash"):
+            trash.read(third)
 
 
 def test_a_trash_that_cannot_be_written(vault: Path, tmp_path: Path) -> None:

@@ -479,6 +479,15 @@ def test_a_damaged_file_of_states_is_reported_and_replaced(tmp_path: Path, data:
     assert restored(tmp_path, project(), Telling())[1:] == (5, [])
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes")
+def test_nobody_waits_for_what_a_pipe_in_place_of_the_states_would_say(tmp_path: Path) -> None:
+    kept(tmp_path, project(), Telling())
+    (path := states_file(tmp_path, project())).unlink()
+    os.mkfifo(path)
+    _, count, problems = restored(tmp_path, project())
+    assert (count, [str(path) in problem for problem in problems]) == (0, [True])
+
+
 def test_a_problem_is_told_once(tmp_path: Path) -> None:
     kept(tmp_path, project(), Telling())
     states_file(tmp_path, project()).write_bytes(b"x")

@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.records import replace
-from lorestudio.settings.files import append_line, write_atomically
+from lorestudio.settings.files import READ_AT_MOST, append_line, read_whole, write_atomically
 from lorestudio.studio.notes.changes.change_set import NoteFileChange
 from lorestudio.trace.storage.serialize import record_from_json, record_to_json
 
@@ -40,7 +40,7 @@ def json_line(record: Mapping[str, Json]) -> bytes:
 def read_lines(path: Path) -> JsonLines:
     """What the file holds; nothing where there is none. Raises OSError."""
     try:
-        data = path.read_bytes()
+        data = read_whole(path, READ_AT_MOST)
     except FileNotFoundError:
         return JsonLines()
     records: list[tuple[int, Mapping[str, Json]]] = []

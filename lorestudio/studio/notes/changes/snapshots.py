@@ -23,7 +23,7 @@ from msgspec import Struct
 
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.texts import text_digest
-from lorestudio.settings.files import append_line, put_in_place, write_atomically
+from lorestudio.settings.files import READ_AT_MOST, append_line, put_in_place, read_whole, write_atomically
 from lorestudio.studio.notes.book_entries import is_book_entry, read_text, save_text
 from lorestudio.studio.notes.changes.change_set import ChangeSet, HistoryError, NoteFileChange
 from lorestudio.studio.notes.changes.journal import json_line, read_lines
@@ -80,7 +80,7 @@ class Blobs:
         """The content with this digest. Raises VaultError where it is gone or damaged."""
         place = self.place(digest) if _DIGEST.fullmatch(digest) else self._folder
         try:
-            data = gzip.decompress(place.read_bytes())
+            data = gzip.decompress(read_whole(place, READ_AT_MOST))
         except FileNotFoundError as error:
             raise VaultError(
                 f"The kept text is gone: “{place}” is not there. It may lie in a backup of that folder."
@@ -107,7 +107,7 @@ class Blobs:
 
     def _is_whole(self, place: Path, data: bytes) -> bool:
         try:
-            return gzip.decompress(place.read_bytes()) == data
+            return gzip.decompress(read_whole(place, READ_AT_MOST)) == data
         except (OSError, EOFError, zlib.error):
             return False
 

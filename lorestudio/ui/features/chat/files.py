@@ -13,6 +13,7 @@ from lorestudio.domain.file_names import free_name, note_name, same_name
 from lorestudio.domain.records import replace
 from lorestudio.domain.resources import resource
 from lorestudio.exchange.chats.document import ChatDocument, ChatFormat
+from lorestudio.settings.files import READ_AT_MOST, read_whole
 from lorestudio.studio.chat.saving import (
     ChatChangedError,
     ChatLosesError,
@@ -123,7 +124,7 @@ class ChatFiles(QObject):
         filters = tr("SillyTavern chat (*.jsonl)")
 
         def moved(path: Path) -> None:
-            write_bytes(path, kept.read_bytes())
+            write_bytes(path, read_whole(kept, READ_AT_MOST))
             kept.unlink()
 
         def chosen(path: Path) -> None:

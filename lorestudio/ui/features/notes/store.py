@@ -12,6 +12,7 @@ from typing import Final
 from msgspec import Struct
 from PySide6.QtCore import QObject, QTimer, Signal
 
+from lorestudio.settings.files import read_whole
 from lorestudio.studio.notes.book_entries import is_there, read_text, save_text
 from lorestudio.studio.notes.recovery import Recovery
 from lorestudio.ui.features.notes.editor.buffer import Buffers, NoteBuffer
@@ -58,7 +59,7 @@ def _moved(home: Path, before: bytes) -> Path | None:
     for place, names in walked(home):
         for path in (place / name for name in names if name.endswith(".md")):
             with suppress(OSError):
-                if path.stat().st_size == len(before) and path.read_bytes() == before:
+                if path.stat().st_size == len(before) and read_whole(path) == before:
                     found.append(path)
     return found[0] if len(found) == 1 else None
 
