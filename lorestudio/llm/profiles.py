@@ -23,8 +23,10 @@ FORMAT_VERSION: Final = 1
 
 _KEY_FIELD = re.compile(r"key$|token$|secret|password|authorization", re.IGNORECASE)
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-# A key ends in many random characters, where a name has words and "_" between them.
-_LIKE_A_KEY = re.compile(r"(?<![A-Za-z0-9])(?:(?:sk|gsk|hf|xai)_|AIza)[^_]{20,}|(?=[^_]*[a-z])(?=[^_]*\d)[^_]{32,}")
+# A key ends in many random characters, where a name has words and "_" between them. Each word is looked at once.
+_LIKE_A_KEY = re.compile(
+    r"(?<![A-Za-z0-9])(?:(?:sk|gsk|hf|xai)_|AIza)[^_]{20,}|(?<![^_])(?=[^_]*[a-z])(?=[^_]*\d)[^_]{32,}"
+)
 _MOST_MS: Final = 999_999
 
 # What stands there may be the key itself, so it is not repeated.

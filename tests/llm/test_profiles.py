@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -139,6 +140,13 @@ def test_names_of_variables_are_taken(tmp_path: Path, name: str) -> None:
     (profile,) = load_profiles(write(tmp_path / "p.json", item)).profiles
     profile.check_variable()
     assert profile.key_variable == name
+
+
+def test_a_long_name_of_a_variable_takes_no_longer_than_its_length() -> None:
+    profile = Profile("A", url="http://h", key_source=KeySource.ENVIRONMENT, key_variable="A" * 20_000)
+    started = time.process_time()
+    profile.check_variable()
+    assert time.process_time() - started < 1
 
 
 @pytest.mark.parametrize("left_over", ["my key", f"gsk_{RANDOM}"])
