@@ -92,6 +92,22 @@ def hide_known(text: str, secrets: Iterable[str]) -> str:
     return text
 
 
+def beginning_of(secret: str, text: str) -> int:
+    """How many of the last characters of `text` may be the beginning of a key of which the rest is still to come.
+
+    Of a key that is long enough to be no word, also in the other case and with what may stand between its characters.
+    """
+    loose = len(secret) >= SHORTEST_LOOSE
+    between = _between(secret) if loose else ""
+    text = text[-9 * len(secret) :]
+    places = [place for place, char in enumerate(text) if char not in between]
+    said = "".join(text[place] for place in places)
+    if loose:
+        secret, said = secret.lower(), said.lower()
+    sizes = range(min(len(secret) - 1, len(places)), 0, -1) if len(secret) >= SHORTEST_SECRET else ()
+    return next((len(text) - places[-size] for size in sizes if said.endswith(secret[:size])), 0)
+
+
 def redact(text: str, secrets: Iterable[str] = ()) -> str:
     """`text` without the known keys and without anything that looks like one (rules: deeplore-tools 1.3.2)."""
     text = hide_known(text, secrets)
@@ -121,9 +137,14 @@ def _spellings(secret: str) -> tuple[str, ...]:
     return secret, in_json, php, json.dumps(secret, ensure_ascii=False)[1:-1], quote(secret, safe="")
 
 
+def _between(secret: str) -> str:
+    """What may stand between the characters of a key."""
+    return "".join(char for char in " \t\r\n\u200b\"'+," if char not in secret)
+
+
 def _loosely(secret: str) -> re.Pattern[str]:
     """Finds a key however it is spelled."""
-    between = "".join(re.escape(char) for char in " \t\r\n\u200b\"'+," if char not in secret)
+    between = re.escape(_between(secret))
     first, *rest = map(_any_spelling, secret)
     # Atomic: a provider that is asked in bad faith could else have this try its events in every combination.
     then = (f"(?>(?:[{between}]{{0,8}}+|{_NEXT_EVENT}){char})" for char in rest)

@@ -44,7 +44,7 @@ from lorestudio.llm.http.dialect import (
 from lorestudio.llm.keys import Keys
 from lorestudio.llm.messages import ChatReply, ChatRequest
 from lorestudio.llm.profiles import Api, KeySource, Profile
-from lorestudio.llm.redaction import MASK, Secret, cut, hide_known
+from lorestudio.llm.redaction import MASK, Secret, beginning_of, cut, hide_known
 
 GRACE_S: Final = 0.5
 """How long a cancelled exchange may take to close its connection (rules: deeplore-tools 1.3 "Backup timer")."""
@@ -104,6 +104,12 @@ class _Exchange(Struct, frozen=True):
     def hidden(self, text: str) -> str:
         """What the server sent, without the key should it repeat it."""
         return hide_known(text, (self.secret.reveal(),) if self.secret else ())
+
+    def showable(self, text: str) -> tuple[str, str]:
+        """What of a stream can be shown, and what has to wait because it may be the beginning of the key."""
+        text = self.hidden(text)
+        end = len(text) - (beginning_of(self.secret.reveal(), text) if self.secret else 0)
+        return text[:end], text[end:]
 
 
 class HttpChatClient:
@@ -418,11 +424,11 @@ class HttpReplyStream:
             reply = self._client.whole_reply(text, self._response, self._exchange, self._habits)
             yield reply.text
         else:
-            gathered = self._gathered
+            gathered, held = self._gathered, ""
             try:
                 async with aclosing(EventSource(self._response).aiter_sse()) as events:
                     async for event in events:
-                        text = self._take(event)
+                        text, held = self._exchange.showable(held + self._take(event))
                         if text:
                             yield text
                         if event.data == "[DONE]":
@@ -438,6 +444,8 @@ class HttpReplyStream:
                     advice="Try again; if it happens every time, something between here and the provider cuts long "
                     "replies.",
                 )
+            if held:
+                yield held
             answer = ReadAnswer(gathered.text, None, gathered.usage, gathered.finish)
             raw = self._exchange.hidden("\n".join(self._raw))
             reply = self._client.reply(answer, self._exchange, self._habits, raw=raw)

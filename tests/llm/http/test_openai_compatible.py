@@ -216,7 +216,17 @@ def test_the_key_in_a_stream_is_hidden() -> None:
     assert pieces == ["a ••• b"]
     assert KEY not in answered.text + answered.raw
     halves = events([chunk(KEY[:10]), chunk(KEY[10:], "stop")])
-    assert exchange(halves, streamed=True)[0].text == "•••"
+    answered, pieces, _ = exchange(halves, streamed=True)
+    assert (answered.text, pieces) == ("•••", ["•••"])
+    letters = events([*(chunk(f"{char} ") for char in KEY.upper()), chunk("is it", "stop")])
+    answered, pieces, _ = exchange(letters, streamed=True)
+    assert answered.text == "".join(pieces) == "••• is it"
+
+
+def test_what_may_be_the_beginning_of_the_key_waits_until_it_is_none() -> None:
+    answered, pieces, _ = exchange(events([chunk(f"I {KEY[:4]}"), chunk("x"), chunk(KEY[:2], "stop")]), streamed=True)
+    assert pieces == ["I ", f"{KEY[:4]}x", KEY[:2]]
+    assert answered.text == "".join(pieces)
 
 
 def test_stream_ends_with_done_alone() -> None:
