@@ -22,13 +22,24 @@ _EXCLUDE_END = "%%/deeplore-exclude%%"
 _INLINE_COMMENT = re.compile(r"%%[^%\n]+%%")
 _COMMENT_START = re.compile(f"%%{_AT_LINE_START.format('%%')}")
 _COMMENT_END = re.compile(f"{LINE_START}%%{LINE_END}")
-_DIV = re.compile(r"</?div[^>]*>")
-_EMBED = re.compile(rf"!\[\[{DOT}*?\]\]")
-_IMAGE = re.compile(rf"!\[{DOT}*?\]\({DOT}*?\)")
-# With "++" a text of many "[[" is not tried in every length.
-_NAMED_LINK = re.compile(r"\[\[[^\]|]++\|([^\]]++)\]\]")
-_PLAIN_LINK = re.compile(r"\[\[([^\]]++)\]\]")
-_LINK_TARGET = re.compile(r"\[\[([^\]|]++)(?:\|[^\]]++)?\]\]")
+
+
+def _mark(start: str, whole: str, unclosed: str) -> re.Pattern[str]:
+    """Finds a mark by its `start` and the rest of the `whole`, of which groups stay; two more hold an unclosed one.
+
+    Where an end is missing it is so for all that begins up to there: looking from each would take quadratic time.
+    """
+    return re.compile(f"{start}(?:{whole}|(?<=({start}))({unclosed}))")
+
+
+_DIV = _mark("<", "/?div[^>]*+>", "/?div[^>]*+")
+_EMBED = _mark(r"!\[\[", rf"{DOT}*?\]\]", f"{DOT}*+")
+_IMAGE = _mark(r"!\[", rf"(?>{DOT}*?\]\(){DOT}*?\)", f"{DOT}*+")
+_NAMED_LINK = _mark(r"\[\[", r"[^\]|]++\|([^\]]++)\]\]", r"[^\]|]++(?:\|[^\]]++)?+")
+_PLAIN_LINK = _mark(r"\[\[", r"([^\]]++)\]\]", r"[^\]]++")
+LINK_TARGET = re.compile(r"\[\[([^\]|]++)(?:\|[^\]]++)?+(\]\])?+")
+"""A link as DeepLore finds it, and its target; without the second group it is none."""
+
 _BLANK_LINES = re.compile(r"\n{3,}")
 
 
@@ -44,11 +55,9 @@ def wikilinks(body: str) -> tuple[str, ...]:
     """Targets of the links in a body without its first heading, each once, as written; embedded files are no links."""
     if "[[" not in body:
         return ()
-    text, _ = _up_to_last(_without_heading(body), "]]")
-    if "!" in text and "![[" in text:
-        targets = [link[1] for link in _LINK_TARGET.finditer(text) if text[link.start() - 1 : link.start()] != "!"]
-    else:
-        targets = _LINK_TARGET.findall(text)
+    text = _without_heading(body)
+    links = (link for link in LINK_TARGET.finditer(text) if link[2])
+    targets = [link[1] for link in links if text[link.start() - 1 : link.start()] != "!"]
     return tuple(dict.fromkeys([trim(target).removesuffix("\\") for target in targets]))
 
 
@@ -60,13 +69,10 @@ def clean(body: str) -> str:
         text = _INLINE_COMMENT.sub("", text)
         text = _without_comment_blocks(text)
     if "<" in text and "div" in text:
-        closed, rest = _up_to_last(text, ">")
-        text = _DIV.sub("", closed) + rest
+        text = _without(_DIV, text)
     text = _without_heading(text)
     if "!" in text and "![" in text:
-        closed, rest = _up_to_last(text, "]]")
-        closed, rest = _up_to_last(_EMBED.sub("", closed) + rest, ")")
-        text = _IMAGE.sub("", closed) + rest
+        text = _without(_IMAGE, _without(_EMBED, text))
     text = trim(_link_texts(text))
     if "\n" in text and "\n\n\n" in text:
         text = _BLANK_LINES.sub("\n\n", text)
@@ -82,18 +88,12 @@ def _link_texts(text: str) -> str:
     """Wikilinks replaced by what a reader sees of them."""
     if "[[" not in text:
         return text
-    closed, rest = _up_to_last(text, "]]")
-    # Splitting keeps the one group of a pattern among the pieces: what the reader sees stays, the marks go.
-    if "|" in closed:
-        closed = "".join(_NAMED_LINK.split(closed))
-    return "".join(_PLAIN_LINK.split(closed)) + rest
+    return _without(_PLAIN_LINK, _without(_NAMED_LINK, text) if "|" in text else text)
 
 
-def _up_to_last(text: str, end: str) -> tuple[str, str]:
-    """`text` cut behind the last `end`: looking for it from every beginning there would take quadratic time."""
-    place = text.rfind(end)
-    cut = place + len(end) if place >= 0 else 0
-    return text[:cut], text[cut:]
+def _without(mark: re.Pattern[str], text: str) -> str:
+    """Splitting keeps the groups of a pattern among the pieces: what the reader sees stays, the marks go."""
+    return "".join(filter(None, mark.split(text)))
 
 
 def _without_excluded_parts(text: str) -> str:

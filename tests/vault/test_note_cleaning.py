@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from lorestudio.vault.cleaning import clean, title, wikilinks
@@ -91,3 +93,13 @@ def test_wikilinks(body: str, expected: tuple[str, ...]) -> None:
 )
 def test_unclosed_marks_in_long_notes(piece: str, left: str) -> None:
     assert clean(piece * 40_000 + "end") == left * 40_000 + "end"
+
+
+@pytest.mark.parametrize("start", ["[[", "[[a", "[[a|x", "![[", "![", "![](", "]("])
+@pytest.mark.parametrize("end", ["|]]", "] ]]", "] )", "\n)"])
+def test_marks_that_are_closed_wrongly_take_no_longer_than_the_text(start: str, end: str) -> None:
+    text = start * 100_000 + end
+    started = time.process_time()
+    assert len(clean(text)) <= len(text)
+    assert len(wikilinks(text)) <= 1
+    assert time.process_time() - started < 1

@@ -20,6 +20,7 @@ from msgspec import Struct
 from lorestudio.domain.javascript import DOT, WS, trim
 from lorestudio.domain.records import replace
 from lorestudio.vault import front_matter
+from lorestudio.vault.cleaning import LINK_TARGET
 from lorestudio.vault.note.spans import PropertyText, property_texts, split_places
 
 
@@ -179,7 +180,6 @@ class Reference(Struct, frozen=True):
 
 # As Obsidian understands it: a name without brackets, then any text on the same line up to other double brackets.
 _LINK = re.compile(r"(!?)\[\[([^\[\]|\n]*)(?:\|((?:[^\[\]\n]|\[(?!\[)|\](?!\]))*))?\]\]")
-_DEEPLORE_LINK = re.compile(r"\[\[([^\]|]+)(?:\|[^\]]+)?\]\]")
 _HEADING = re.compile(rf"#(?:(?<=[\n\r\u2028\u2029]#)|(?<=\A#)){WS}+({DOT}+)")
 _MARKDOWN = re.compile(
     r"""(!?)\[((?:[^\[\]\n]|\[[^\[\]\n]*\])*)\]
@@ -305,10 +305,9 @@ def _deeplore_links(text: str, body_start: int, title: tuple[int, int] | None) -
         cut, size = title[0] - body_start, title[1] - title[0]
         body = body[:cut] + body[cut + size :]
     found: dict[int, tuple[int, str]] = {}
-    # Behind the last brackets no link can end; looking for its end from every "[[" there would take quadratic time.
-    for link in _DEEPLORE_LINK.finditer(body, 0, body.rfind("]]") + 2):
+    for link in LINK_TARGET.finditer(body):
         start, end = link.span()
-        if body[start - 1 : start] == "!" or start < cut < end:
+        if not link[2] or body[start - 1 : start] == "!" or start < cut < end:
             continue
         offset = body_start + (size if title is not None and start >= cut else 0)
         found[start + offset] = (end + offset, trim(link[1]).removesuffix("\\"))
