@@ -16,7 +16,7 @@ from typing import Final
 from msgspec import Struct
 
 from lorestudio.domain.javascript import Json, to_string
-from lorestudio.domain.json_text import json_or_none, mapping_in, object_in, parse_json, text_in
+from lorestudio.domain.json_text import json_or_none, mapping_in, object_in, parse_json, spell, text_in
 from lorestudio.domain.records import replace
 from lorestudio.exchange.containers import CARD_MEMBER, SIGNATURE, OpenedContainer, archive, is_archive, opened
 from lorestudio.exchange.json_file import changed_text, parse_text, read_file
@@ -315,6 +315,12 @@ def parse_lore(data: bytes, path: Path, *, heads: bool = False, split: int = 0) 
         raise InputError(path, "the card has no lorebook inside. Give one that has.")
     with _not_too_deep(path):
         lore = read_book(document, found, kind.name, kind.title, path.stem, path)
+    for place, entry in enumerate(lore.entries, 1):
+        try:
+            spell(entry)
+        except ValueError:  # said here, where nothing is written yet
+            what = f"entry {place} holds a number that is too large to be written, as 1e999, or is nested too deeply"
+            raise InputError(path, f"{what}. Correct it in the file.") from None
     report = replace(lore.report, remarks=(*_inside.remarks, *lore.report.remarks))
     return replace(lore, report=report)
 

@@ -306,6 +306,7 @@ def test_a_text_that_a_program_may_refuse_is_said() -> None:
         (b'{"lorebookVersion": 5}', "field “entries”"),
         (b'{"storyContainerVersion": 1, "content": {}}', "field “content.lorebook.entries”"),
         (b'{"type": "risu", "data": [null]}', "field “data.0”"),
+        (b'{"entries": {"0": {"uid": 0}, "1": {"uid": 1, "x": [1e999]}}}', "entry 2 holds a number that is too large"),
         (b"\x89PNG\r\n\x1a\n\x00\x00\xff\xfftEXt", "ends in the middle"),
         (picture(chara=b"rcc||xyz"), "encrypted"),
         (picture(other=b"x"), "holds no character"),
