@@ -33,3 +33,8 @@ def system(name: str, project: Project, settings: Section | None = None) -> Syst
 def replayed_with(project: Project, decides: System) -> tuple[Trace, ...]:
     """The traces of all generations of the project's chat, in order."""
     return asyncio.run(Simulator(project, decides).replay())
+
+
+def reused(simulator: Simulator) -> int:
+    """How many of the generations done were not run by this simulator, because they were known."""
+    return len(simulator.traces) - simulator.ran

@@ -30,6 +30,7 @@ from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.run_store import RunStore
 from lorestudio.studio.replay.simulator import Simulator
 from tests.benchmarks.bench_window import project, window_on_screen
+from tests.simulators import reused
 
 BEAT_MS = 4
 
@@ -139,7 +140,7 @@ def measure_replays(there: Project) -> list[str]:
     for name, edited in edits(there).items():
         again = Simulator(edited, earlier=(first,))
         clock, computed = timed(lambda again=again: asyncio.run(again.run_missing()))
-        told = f"{again.ran:,} run, {again.reused:,} kept"
+        told = f"{again.ran:,} run, {reused(again):,} kept"
         lines.append(f"  {'again after: ' + name:34} {clock:8.2f} s   {computed:8.2f} s computed   {told}")
     return lines + measure_store(there, first)
 

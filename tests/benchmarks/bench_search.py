@@ -90,7 +90,8 @@ def main(folder: Path, count: int = 200, step: int = EVERY) -> None:
         alone = Simulator(there.with_settings(space.settings_at(there.settings, point)))  # type: ignore[arg-type]
         plain = tuple(map(turn_outcome, asyncio.run(alone.replay())))
         took += time.process_time() - begun
-        different += bench.outcomes(point) != (plain,)
+        (runner,) = bench.simulators(point)
+        different += tuple(map(turn_outcome, asyncio.run(runner.replay()))) != plain
     sys.stdout.write(
         f"{len(chosen)} plain replays: {took:.1f} s computed; {different} of them came to something else\n"
     )

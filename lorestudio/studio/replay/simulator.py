@@ -70,11 +70,6 @@ class Simulator:
         return self._traces
 
     @property
-    def reused(self) -> int:
-        """How many of the generations done were not run by this simulator, because they were known."""
-        return len(self._runs) - self.ran
-
-    @property
     def states(self) -> tuple[State, ...]:
         """The state after each generation run so far, in order; each is made anew."""
         return tuple(map(self._runs.state, range(len(self._runs))))

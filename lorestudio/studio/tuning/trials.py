@@ -141,10 +141,6 @@ class PointRunner:
         turned = any(axis.note is not None for axis in trial.space.axes)
         self._vaults = first.edited_vaults() if turned else None
 
-    def outcomes(self, point: Point, cancel: CancelToken | None = None) -> tuple[tuple[TurnOutcome, ...], ...]:
-        """What every generation of each chat comes to there. Raises Cancelled between two of them."""
-        return tuple(run_whole(_outcomes(each, cancel)) for each in self.simulators(point))
-
     def scores(self, point: Point, cancel: CancelToken | None = None) -> tuple[Scores, ...]:
         """The scores of each chat there. Raises Cancelled between two generations."""
         found = []

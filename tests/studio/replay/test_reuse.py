@@ -25,7 +25,7 @@ from lorestudio.trace.storage.serialize import to_json
 from lorestudio.vault.files import NoteFile, VaultFiles
 from lorestudio.vault.index import build_index
 from tests.examples import examples
-from tests.simulators import answered
+from tests.simulators import answered, reused
 
 WORDS = ("lamp", "tide", "dice", "gull", "rope")
 BASE = DeepLoreSettings(enabled=True, scan_depth=2, new_chat_threshold=1)
@@ -107,7 +107,7 @@ def test_an_edited_message_leaves_what_was_before_it_and_what_no_longer_sees_it(
     simulator = again(project(NOTES, CHAT), project(NOTES, other))
     # Of replies 4, 6, 8 and the next one only 4 scans message 3 (depth 2). What it injected is in the state before 6:
     # the prompts, and the streaks of what was injected in a row. 6 injects the same either way, so 8 begins as before.
-    assert (simulator.ran, simulator.reused) == (2, 3)
+    assert (simulator.ran, reused(simulator)) == (2, 3)
 
 
 def test_what_differs_only_in_counts_and_comes_out_the_same_is_kept_with_its_counts_renewed() -> None:
@@ -126,13 +126,13 @@ def test_an_edit_of_what_no_run_reads_runs_nothing() -> None:
 def test_an_edited_text_runs_only_the_generations_that_looked_at_the_note() -> None:
     notes = NOTES | {"Tide": note("keys: [tide]", "Another text.")}
     simulator = again(project(NOTES, CHAT), project(notes, CHAT))
-    assert (simulator.ran, simulator.reused) == (2, 3)  # reply 4, and 6 because the prompts before it differ
+    assert (simulator.ran, reused(simulator)) == (2, 3)  # reply 4, and 6 because the prompts before it differ
 
 
 def test_a_new_key_runs_only_the_generations_whose_window_holds_it() -> None:
     notes = NOTES | {"Gull": note("keys: [gull, home]")}
     simulator = again(project(NOTES, CHAT), project(notes, CHAT))
-    assert (simulator.ran, simulator.reused) == (1, 4)  # only the reply to come sees message 8
+    assert (simulator.ran, reused(simulator)) == (1, 4)  # only the reply to come sees message 8
 
 
 def test_a_new_key_that_only_a_recursed_text_holds() -> None:
@@ -140,7 +140,7 @@ def test_a_new_key_that_only_a_recursed_text_holds() -> None:
     notes = NOTES | {"Gull": note("keys: [gull, burns]")}
     simulator = again(project(NOTES, CHAT, settings=recursive), project(notes, CHAT, settings=recursive))
     assert [i.title for i in simulator.traces[Generation(2)].injections] == ["Always", "Gull", "Lamp", "Rope"]
-    assert simulator.reused == 3  # reply 2, and 4 because the state before it differs, were run
+    assert reused(simulator) == 3  # reply 2, and 4 because the state before it differs, were run
 
 
 @pytest.mark.parametrize(
@@ -191,7 +191,7 @@ def test_progress_counts_what_is_kept_as_done() -> None:
     other = project(NOTES, [*CHAT[:-1], reply("Gone.")])
     simulator = Simulator(other, earlier=(replayed(project(NOTES, CHAT)),))
     seen: list[tuple[int, int]] = []
-    asyncio.run(simulator.replay(lambda progress: seen.append((progress.done, simulator.reused))))
+    asyncio.run(simulator.replay(lambda progress: seen.append((progress.done, reused(simulator)))))
     assert seen == [(1, 1), (2, 2), (3, 3), (4, 4), (5, 4)]
 
 

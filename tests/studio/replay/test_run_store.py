@@ -35,7 +35,7 @@ from lorestudio.trace.storage.store import KEPT_RUNS
 from lorestudio.vault.files import NoteFile, VaultFiles
 from lorestudio.vault.index import build_index
 from tests.scripted_answers import ScriptedAnswers
-from tests.simulators import answered
+from tests.simulators import answered, reused
 from tests.trace.examples import stored_run
 
 SETTINGS = DeepLoreSettings(enabled=True, ai_search_enabled=True, ai_search_mode="ai-only")
@@ -650,7 +650,7 @@ def test_restoring_and_going_on_after_an_edit_unpacks_no_trace(tmp_path: Path, m
     assert (count, opened) == (5, [])
     third = answered(edited(7, text="Other."), Telling(), earlier=(second,))
     asyncio.run(third.run_missing())
-    assert (third.ran, third.reused, opened) == (1, 4, [])
+    assert (third.ran, reused(third), opened) == (1, 4, [])
     with RunStore(tmp_path) as store:
         store.keep(third)
     assert opened == []
@@ -662,7 +662,7 @@ def test_what_was_taken_over_is_kept_under_the_names_of_its_own_inputs(tmp_path:
     there = project(settings=SETTINGS.model_copy(update={"scribe_folder": "Elsewhere"}))
     second = answered(there, StandInAnswers(), earlier=(first,))
     asyncio.run(second.run_missing())
-    assert second.reused == 5
+    assert reused(second) == 5
     with RunStore(tmp_path) as store:
         store.keep(first)
         store.keep(second)
