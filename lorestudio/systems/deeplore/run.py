@@ -44,7 +44,10 @@ from lorestudio.systems.runner import Holding, Mulberry32, entry_refs, run_stage
 from lorestudio.trace.model import Limit, PromptBlock, RunOutcome, StageRecord, StageStatus, Trace
 
 KEPT: Final = 4096
-"""Generations of which it is known; once there are more, the oldest is forgotten. With records one takes some 15 kB."""
+"""Generations of which it is known. With records one takes some 15 kB.
+
+Once there are more, any one is forgotten: the oldest is what a replay asks for next, so that none would ever be found.
+"""
 
 
 @cache
@@ -98,8 +101,8 @@ async def match(state: RunState, ctx: Inputs) -> tuple[StageRecord, ...]:
         return found.hand_to(state)
     records = await run_stages(pipeline.MATCHING, state, ctx, ctx.moment)
     if all(record.status is not StageStatus.FAILED for record in records):
-        while len(known) >= KEPT:
-            known.pop(next(iter(known)), None)
+        while len(places := tuple(known)) >= KEPT:
+            known.pop(places[hash(key) % KEPT], None)
         known[key] = Matched.of(state, records)
     return records
 

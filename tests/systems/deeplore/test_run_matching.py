@@ -13,8 +13,9 @@ from lorestudio.domain.records import replace
 from lorestudio.domain.state import Counters, EngineState
 from lorestudio.settings.behaviour import fixed
 from lorestudio.systems.base import Decided
+from lorestudio.systems.deeplore import run
 from lorestudio.systems.deeplore.matching.index import DeepLoreIndex
-from lorestudio.systems.deeplore.run import KEPT, Lots
+from lorestudio.systems.deeplore.run import Lots, Matched
 from lorestudio.trace.model import Phase, StageRecord
 from tests.examples import examples
 from tests.systems.test_invariants import WORLDS
@@ -175,12 +176,16 @@ def test_whoever_watches_sees_the_stages_that_were_taken_over() -> None:
 
 
 @pytest.mark.parametrize("recorded", [False, True])
-def test_of_more_generations_the_oldest_is_forgotten(recorded: bool) -> None:
+def test_of_more_generations_than_are_kept_some_are_known_when_all_are_run_again(
+    recorded: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     there = quiet(lamps(), recorded=recorded)
-    known = there.context.index.matched[recorded]
-    run_world(there)
-    (oldest,) = known
-    known |= dict.fromkeys(range(KEPT - 1), known[oldest])
-    run_world(quiet(there, recorded=recorded, scan_depth=1))
-    assert len(known) == KEPT
-    assert oldest not in known
+    monkeypatch.setattr(run, "KEPT", 40)
+    anew: list[Matched] = []
+    of = Matched.of
+    monkeypatch.setattr(Matched, "of", lambda *args: anew.append(of(*args)) or anew[-1])
+    for _ in range(2):
+        for seed in range(50):
+            run_world(World(changed(there.context, state=replace(there.context.state, random_state=seed))))
+    assert len(there.context.index.matched[recorded]) == 40
+    assert 60 <= len(anew) < 100  # of those left out some took the place of others
