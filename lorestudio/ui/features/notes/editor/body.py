@@ -9,7 +9,7 @@ from __future__ import annotations
 import heapq
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Final
 
 from msgspec import Struct
@@ -104,8 +104,36 @@ _COMMENT: Final = "%%"
 _ITEM: Final = re.compile(r"(\s*(?:[-*+]|(\d{1,9})[.)]) +(?:\[.\] +)?|\s*(?:> ?)+)(.*)")
 """A line of a list or a quotation: what begins it with its number, and what stands there."""
 _BULLET: Final = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)]) ")
+_NUMBER: Final = re.compile(r"\d+")
 _STEP: Final = re.compile(rf"^(\t| {{2,4}}){_BULLET.pattern}", re.MULTILINE)
 """The first item below another one, and by what it is moved in."""
+
+
+def _level(line: QTextBlock) -> int:
+    """How far in the item stands, in blanks."""
+    text = line.text().expandtabs(4)
+    return len(text) - len(text.lstrip())
+
+
+def _renumber(cursor: QTextCursor, moved: Sequence[QTextBlock], levels: Collection[int]) -> None:
+    """Have numbers follow each other, as in Obsidian, on these levels from the moved lines to the end of their list."""
+    line, numbers = moved[0], dict[int, int]()
+    while _BULLET.match(line.previous().text()):
+        line = line.previous()
+    while found := _BULLET.match(line.text()):
+        level, number = _level(line), _NUMBER.search(found[0])
+        numbers = {each: last for each, last in numbers.items() if each < level + bool(number)}
+        if number:
+            place, end = (line.position() + each for each in number.span())
+            counted = int(number[0])
+            if level in levels and place >= moved[0].position():
+                counted = numbers[level] + 1 if level in numbers else 1 if line in moved else counted
+                if counted != int(number[0]):
+                    cursor.setPosition(place)
+                    cursor.setPosition(end, _KEEP)
+                    cursor.insertText(str(counted))
+            numbers[level] = counted
+        line = line.next()
 
 
 class BodyEdit(QPlainTextEdit):
@@ -419,11 +447,13 @@ class BodyEdit(QPlainTextEdit):
         gone = [length(found[0]) if back and (found := outer.match(line.text())) else 0 for line in lines]
         if back and not any(gone):
             return False
+        levels = {_level(line) for line in lines}
         cursor.beginEditBlock()
         for line, least in zip(lines, gone, strict=True):
             cursor.setPosition(line.position())
             cursor.setPosition(line.position() + least, _KEEP)
             cursor.insertText("" if back else step)
+        _renumber(cursor, lines, levels.union(map(_level, lines)))
         cursor.endEditBlock()
         return True
 

@@ -316,6 +316,9 @@ def test_enter_goes_on_with_a_list_and_ends_it(make_editor, qtbot, line: str, af
         ("- one\n- two", "two", "- one\n\t- two"),
         ("- one\n  - in\n1. two\n2) three", "two\n2)", "- one\n  - in\n  1. two\n  2) three"),
         ("- [ ] one\n    * in", "one\n    * in", "    - [ ] one\n        * in"),
+        ("1. one\n2. two\n3. three", "two", "1. one\n\t1. two\n2. three"),
+        ("4. one\n   1. in\n5. two\n6. end\n   9. own", "two", "4. one\n   1. in\n   2. two\n5. end\n   9. own"),
+        ("1. one\n2. two\n- three\n7. end", "two", "1. one\n\t1. two\n- three\n7. end"),
     ],
 )
 def test_tab_moves_items_of_a_list_in_and_shift_with_it_out(
