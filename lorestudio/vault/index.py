@@ -13,7 +13,6 @@ from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from functools import partial, reduce
 from operator import attrgetter
-from typing import Final
 
 from msgspec import Struct
 
@@ -353,9 +352,6 @@ class IndexChanges(Struct, frozen=True):
         return found
 
 
-NO_CHANGES: Final = IndexChanges()
-
-
 class VaultState(Terse, frozen=True):
     """The vaults as they were last read, and the index made of them."""
 
@@ -383,7 +379,6 @@ class Refreshed(Struct, frozen=True):
     """
 
     state: VaultState
-    changes: IndexChanges = NO_CHANGES
     read: int = 0
     parsed: int = 0
     failures: tuple[str, ...] = ()
@@ -422,13 +417,7 @@ def update(
         vaults.append(KnownVault(vault.name, files, vault.left_out, parser))
     assembly = assemble(vaults, definitions, settings, counter, previous.assembly if previous else None)
     state = VaultState(tuple(vaults), assembly)
-    return Refreshed(
-        state,
-        NO_CHANGES if previous is None else changes_between(previous.index, assembly.index),
-        read=sum(vault.read for vault in scanned),
-        parsed=parsed,
-        failures=tuple(failures),
-    )
+    return Refreshed(state, read=sum(vault.read for vault in scanned), parsed=parsed, failures=tuple(failures))
 
 
 def build_index(files_by_vault: Sequence[VaultFiles], settings: DeepLoreSettings, counter: TokenCounter) -> VaultIndex:
@@ -497,7 +486,7 @@ def known_definitions(primary: Sequence[KnownVault], settings: DeepLoreSettings)
 def changes_between(old: VaultIndex, new: VaultIndex) -> IndexChanges:
     """What a person is told about a new index (rules: deeplore 1.13 step 6)."""
     if old is new:
-        return NO_CHANGES
+        return IndexChanges()
     before = {(entry.vault, entry.filename): entry for entry in old.entries}
     after = {(entry.vault, entry.filename) for entry in new.entries}
     added, modified, keys_changed, other = [], [], [], []

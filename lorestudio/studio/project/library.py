@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import time
 from collections.abc import Callable, Coroutine, Sequence
 from contextlib import suppress
 from types import TracebackType
@@ -25,9 +24,7 @@ from lorestudio.vault.cache import VaultCache
 from lorestudio.vault.entries import ParseRules
 from lorestudio.vault.folder import KnownFile, KnownVault, ScannedVault, parser_key
 from lorestudio.vault.index import (
-    NO_CHANGES,
     IndexChanges,
-    Refreshed,
     RefreshReason,
     VaultState,
     current_parser,
@@ -60,12 +57,10 @@ class LibraryNews(Terse, frozen=True):
 
     index: VaultIndex
     reason: RefreshReason
-    changes: IndexChanges = NO_CHANGES
     confirmed: bool = True
     changed: bool = True
     read: int = 0
     parsed: int = 0
-    seconds: float = 0.0
     failures: tuple[str, ...] = ()
     state: VaultState | None = None
 
@@ -127,14 +122,12 @@ class Library:
 
         Vaults that cannot be read are `failures`; the index is then that of the others.
         """
-        begun = time.perf_counter()
         state = await asyncio.to_thread(self._hydrate) if self._cache is not None and self.sources else None
         if state is None:
             return await self.refresh(RefreshReason.OPENED, on_progress)
         self._state = state
         self._stored = state.vaults
-        seconds = time.perf_counter() - begun
-        news = LibraryNews(state.index, RefreshReason.OPENED, confirmed=False, seconds=seconds, state=state)
+        news = LibraryNews(state.index, RefreshReason.OPENED, confirmed=False, state=state)
         self._listener.news(news)
         self._tell_cache_problems()
         self._in_background(self.refresh(RefreshReason.OPENED, on_progress))
@@ -224,13 +217,21 @@ class Library:
                 self._queued = None
 
     async def _refresh(self, reason: RefreshReason, on_progress: OnRead | None, *, thorough: bool) -> LibraryNews:
-        begun = time.perf_counter()
         previous, settings, counter = self._state, self._settings, self._counter
         scanned = await self._scan(previous, settings, on_progress, thorough=thorough)
         result = await asyncio.to_thread(update, previous, scanned, settings, counter)
         self._state = result.state
         self._confirmed = self._confirmed or not result.failures
-        news = _news(result, previous, reason, time.perf_counter() - begun, confirmed=self._confirmed)
+        news = LibraryNews(
+            result.state.index,
+            reason,
+            self._confirmed,
+            changed=previous is None or result.state.index is not previous.index,
+            read=result.read,
+            parsed=result.parsed,
+            failures=result.failures,
+            state=result.state,
+        )
         self._listener.news(news)
         if self._cache is not None:
             self._in_background(self._store(result.state))
@@ -364,23 +365,6 @@ def changes_text(changes: IndexChanges) -> str:
 def _titles(entries: Sequence[Entry]) -> str:
     shown = ", ".join(entry.title for entry in entries[:NAMES_SHOWN])
     return f"{shown}, …" if len(entries) > NAMES_SHOWN else shown
-
-
-def _news(
-    result: Refreshed, previous: VaultState | None, reason: RefreshReason, seconds: float, *, confirmed: bool
-) -> LibraryNews:
-    return LibraryNews(
-        result.state.index,
-        reason,
-        result.changes,
-        confirmed=confirmed,
-        changed=previous is None or result.state.index is not previous.index,
-        read=result.read,
-        parsed=result.parsed,
-        seconds=seconds,
-        failures=result.failures,
-        state=result.state,
-    )
 
 
 def reading_key(settings: DeepLoreSettings, counter: TokenCounter) -> tuple[object, ...]:
