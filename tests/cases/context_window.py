@@ -145,11 +145,14 @@ def _select_and_truncate(item: Mapping[str, Any], document: Mapping[str, Any]) -
 
 def _select(item: Mapping[str, Any], document: Mapping[str, Any]) -> Any:
     found = select(_book(document["loreSets"][item["set"]]), item["text"], item["maxTokens"], _counter(document))
+    matched = [match.key for match in found.matches]
+    expanded = [*matched, *(link.target for link in found.links if link.new)]
+    members = [*expanded, *found.dependants]
     return {
-        "matched": [match.key for match in found.matches],
-        "expanded": list(found.expanded),
-        "withDependants": [*found.expanded, *found.dependants],
-        "eligible": list(found.eligible),
+        "matched": matched,
+        "expanded": expanded,
+        "withDependants": members,
+        "eligible": [key for key in members if key not in found.ineligible],
         "candidates": list(found.candidates),
         "selected": list(found.selected),
     }

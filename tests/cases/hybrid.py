@@ -17,6 +17,7 @@ from lorestudio.systems.hybrid.retrieval import (
     Retrieved,
     Way,
     WorldEntry,
+    context_text,
     finish,
     prepare,
 )
@@ -46,6 +47,7 @@ def outcome(case: Mapping[str, Any]) -> Any:
     except TypeError:
         return {"error": "TypeError"}
     known = _found(prepared, found, embedder, expected)
+    known["context_text"] = context_text(given["history"], given["user_input"]) if book else ""
     return {name: known[name] for name in expected if name in known}
 
 
@@ -109,13 +111,13 @@ def _found(
 ) -> dict[str, Any]:
     positions = {name: [entry.id for entry in group] for name, group in found.positions.items()}
     if "unplaced" in expected.get("positions", ()):
-        positions["unplaced"] = [entry.id for entry in found.unplaced]
+        placed = {entry.id for group in found.positions.values() for entry in group}
+        positions["unplaced"] = [entry.id for entry in found.entries if entry.id not in placed]
     query = prepared.query_text
     asked = embedder.get("base_url", "http://embed.local/v1")
     ranks = found.way in {Way.HYBRID, Way.SEMANTIC_FIRST}
     known: dict[str, Any] = {
         "mode": str(found.way),
-        "context_text": prepared.context_text,
         "constant": [entry.id for entry in prepared.constants],
         "candidates": [entry.id for entry in prepared.candidates],
         "ids": [entry.id for entry in found.entries],
@@ -130,10 +132,11 @@ def _found(
             "request": {"url": embeddings_address(asked), "body": {"input": query, "model": embedder["model"]}},
         }
     if ranks:
+        unscored = prepared.keyed.difference(found.scores)
         known |= {
             "scores": dict(found.scores),
             "top_k": [entry.id for entry in found.ranked],
-            "unembedded": [entry.id for entry in found.unembedded],
+            "unembedded": [entry.id for entry in prepared.candidates if entry.id in unscored],
             "dropped_as_duplicate": list(found.duplicates),
         }
     return known

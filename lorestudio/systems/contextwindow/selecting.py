@@ -70,16 +70,14 @@ class CandidateFate(Struct, frozen=True):
 class PageSelection(Struct, frozen=True):
     """Everything that selecting decided, each list in the order in which it was decided.
 
-    `expanded` are the matched keys and what they link to; `dependants` came in because everything they require is
-    there; `ineligible` lack a requirement, by name; `locked` are refused by a lock.
+    `dependants` came in because everything they require is there; `ineligible` lack a requirement, by name; `locked`
+    are refused by a lock.
     """
 
     matches: tuple[Match, ...] = ()
     links: tuple[PageLink, ...] = ()
-    expanded: tuple[str, ...] = ()
     dependants: tuple[str, ...] = ()
     ineligible: Mapping[str, tuple[str, ...]] = {}
-    eligible: tuple[str, ...] = ()
     locked: tuple[str, ...] = ()
     candidates: tuple[str, ...] = ()
     choices: tuple[CandidateFate, ...] = ()
@@ -116,14 +114,15 @@ def select(
     """
     found = matches(book, text)
     refused = {match.key for match in found if not may_take(match.key)}
-    links, expanded = _follow_links(book, [match.key for match in found if match.key not in refused])
-    there = frozenset(expanded)
+    open_ones = [match.key for match in found if match.key not in refused]
+    links = _follow_links(book, open_ones)
+    there = dict.fromkeys((*open_ones, *(link.target for link in links if link.new)))
     dependants = tuple(
         key
         for key, entry in book.items()
         if key not in there and entry.required_keys and not missing_names(book, entry, there)
     )
-    members = dict.fromkeys((*expanded, *dependants))
+    members = dict.fromkeys((*there, *dependants))
     missing = {key: missing_names(book, book[key], members) for key in members}
     in_order = [key for key in book if key in members and not missing[key]]
     locked = refused.union(key for key in in_order if not may_take(key))
@@ -137,10 +136,8 @@ def select(
     return PageSelection(
         found,
         links,
-        expanded,
         dependants,
         {key: names for key, names in missing.items() if names},
-        tuple(key for key in members if not missing[key]),
         tuple(key for key in book if key in locked),
         tuple(candidates),
         tuple(choices),
@@ -198,7 +195,7 @@ def _match(key: str, entry: LoreEntry, lowered: str) -> Match | None:
     return Match(key, first, lowered.count(low) if low else 1)
 
 
-def _follow_links(book: LoreBook, keys: Sequence[str]) -> tuple[tuple[PageLink, ...], tuple[str, ...]]:
+def _follow_links(book: LoreBook, keys: Sequence[str]) -> tuple[PageLink, ...]:
     """All links from these keys, each entry once, first in first out (rules: context-window 6 step 2)."""
     seen = dict.fromkeys(keys)
     queue = list(seen)
@@ -210,4 +207,4 @@ def _follow_links(book: LoreBook, keys: Sequence[str]) -> tuple[tuple[PageLink, 
             if new:
                 seen[target] = None
                 queue.append(target)
-    return tuple(links), tuple(seen)
+    return tuple(links)

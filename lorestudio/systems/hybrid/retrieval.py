@@ -146,13 +146,6 @@ class Way(StrEnum):
     SEMANTIC_FIRST = "semantic_first"
 
 
-class EntryKeyHit(Struct, frozen=True):
-    """The key that was found in the context text."""
-
-    key: str
-    start: int
-
-
 class PreparedRanking(Struct, frozen=True):
     """What is decided before any vector is asked for.
 
@@ -163,10 +156,9 @@ class PreparedRanking(Struct, frozen=True):
 
     book: tuple[WorldEntry, ...]
     options: Options
-    context_text: str = ""
     constants: tuple[WorldEntry, ...] = ()
     candidates: tuple[WorldEntry, ...] = ()
-    hits: Mapping[str, EntryKeyHit] = {}
+    hits: Mapping[str, str] = {}
     query_text: str = ""
     asks: bool = False
     """Whether a query vector is wanted."""
@@ -182,18 +174,16 @@ class PreparedRanking(Struct, frozen=True):
 class Retrieved(Struct, frozen=True):
     """The entries that go in, in their final order, and everything that led there.
 
-    `scores` are those of the ranked candidates; `ranked` the ones within the limit, best first; `unembedded` the
-    candidates without a usable vector; `duplicates` what was dropped because of another entry's title: entry -> entry.
+    `scores` are those of the ranked candidates; `ranked` the ones within the limit, best first; `duplicates` what was
+    dropped because of another entry's title: entry -> entry. In strict mode an unknown position is in no group.
     """
 
     way: Way
     entries: tuple[WorldEntry, ...] = ()
     scores: Mapping[str, float] = {}
     ranked: tuple[WorldEntry, ...] = ()
-    unembedded: tuple[WorldEntry, ...] = ()
     duplicates: Mapping[str, str] = {}
     positions: Mapping[str, tuple[WorldEntry, ...]] = {}
-    unplaced: tuple[WorldEntry, ...] = ()
 
 
 class LookedThrough(Struct, frozen=True):
@@ -201,7 +191,7 @@ class LookedThrough(Struct, frozen=True):
 
     constants: tuple[WorldEntry, ...]
     possible: tuple[WorldEntry, ...]
-    hits: Mapping[str, EntryKeyHit]
+    hits: Mapping[str, str]
     remarks: Mapping[str, str]
 
 
@@ -250,8 +240,7 @@ def prepare(
     """
     if not book:
         return PreparedRanking((), options)
-    context = context_text(history, user_input)
-    looked = looked or look_through(keyed_book(book, options), context, options)
+    looked = looked or look_through(keyed_book(book, options), context_text(history, user_input), options)
     hits, semantic = looked.hits, options.mode is FirstStep.SEMANTIC
     candidates = tuple(
         embedded_as(entry) for entry in looked.possible if semantic or entry.id in hits or entry.id == held
@@ -260,7 +249,6 @@ def prepare(
     return PreparedRanking(
         tuple(book),
         options,
-        context,
         looked.constants,
         candidates,
         hits,
@@ -300,7 +288,7 @@ def finish(prepared: PreparedRanking, query: Numbers | None) -> Retrieved:
     )
     merged, duplicates = _without_duplicates((*prepared.constants, *ranked, *unembedded, *held), prepared)
     way = Way.HYBRID if options.mode is FirstStep.KEYWORDS else Way.SEMANTIC_FIRST
-    return _placed(way, merged, options, scores, ranked, unembedded, duplicates)
+    return _placed(way, merged, options, scores, ranked, duplicates)
 
 
 def query_text(history: str, user_input: str, *, strict: bool = False) -> str:
@@ -341,7 +329,8 @@ def _words(entry: WorldEntry) -> list[str] | None:
     return words if len(words) == len(keys) and not truthy(entry.use_regex) else None
 
 
-def _hit(entry: WorldEntry, context: str, options: Options, remarks: dict[str, str]) -> EntryKeyHit | None:
+def _hit(entry: WorldEntry, context: str, options: Options, remarks: dict[str, str]) -> str | None:
+    """The first key that is in the context text. Raises TypeError (R6)."""
     if not isinstance(entry.keys, list | tuple):
         return None
     for key in entry.keys:
@@ -351,19 +340,17 @@ def _hit(entry: WorldEntry, context: str, options: Options, remarks: dict[str, s
             continue
         if not options.strict and not key.strip():
             continue
-        place = _pattern_place(entry, key, context, remarks) if truthy(entry.use_regex) else context.find(key.lower())
-        if place >= 0:
-            return EntryKeyHit(key, place)
+        if _matches(entry, key, context, remarks) if truthy(entry.use_regex) else key.lower() in context:
+            return key
     return None
 
 
-def _pattern_place(entry: WorldEntry, key: str, context: str, remarks: dict[str, str]) -> int:
+def _matches(entry: WorldEntry, key: str, context: str, remarks: dict[str, str]) -> bool:
     try:
-        match = compile_pattern(key, "i").search(context)
+        return compile_pattern(key, "i").search(context) is not None
     except (PatternError, PatternTimeoutError) as error:
         remarks[entry.id] = str(error)
-        return -1
-    return -1 if match is None else match.start()
+        return False
 
 
 def _usable(entry: WorldEntry, query: Numbers) -> bool:
@@ -403,29 +390,21 @@ def _placed(
     options: Options,
     scores: Mapping[str, float] | None = None,
     ranked: tuple[WorldEntry, ...] = (),
-    unembedded: tuple[WorldEntry, ...] = (),
     duplicates: Mapping[str, str] | None = None,
 ) -> Retrieved:
     order: Callable[[Json], float] = _listing_order if options.strict else _order
     final = tuple(sorted(entries, key=lambda each: order(each.insertion_order)))
     groups: dict[str, list[WorldEntry]] = {position: [] for position in POSITIONS}
-    unplaced = []
     for entry in final:
-        if entry.position in groups:
-            groups[entry.position].append(entry)
-        elif options.strict:
-            unplaced.append(entry)
-        else:
-            groups[NO_POSITION].append(entry)
+        if entry.position in groups or not options.strict:
+            groups[entry.position if entry.position in groups else NO_POSITION].append(entry)
     return Retrieved(
         way,
         final,
         scores or {},
         ranked,
-        unembedded,
         duplicates or {},
         {position: tuple(group) for position, group in groups.items()},
-        tuple(unplaced),
     )
 
 

@@ -169,7 +169,7 @@ class _HybridRun(VectorRun):
             if hit is None and not semantic:
                 continue  # held in without a key: it comes behind this stage
             self.candidates.append(entry)
-            details: dict[str, Json] = {} if hit is None else {"key": hit.key} | self._message(hit.key)
+            details: dict[str, Json] = {} if hit is None else {"key": hit} | self._message(hit)
             ledger.add(entry, "hy_eligible" if semantic else "hy_key", **details)
         looked_at: dict[str, Json] = {"messages": len(self.texts.messages)}
         return ledger.close(self.candidates, default_reason="hy_no_key", details=looked_at)
@@ -286,7 +286,7 @@ class _HybridRun(VectorRun):
         hit, score = self.prepared.hits.get(each.id), self.found.scores.get(each.id)
         if each.constant:
             return "(constant)"
-        parts = ([hit.key] if hit is not None else []) + ([f"similarity {score:.2f}"] if score is not None else [])
+        parts = ([hit] if hit is not None else []) + ([f"similarity {score:.2f}"] if score is not None else [])
         return ", ".join(parts)
 
     def _message(self, key: str) -> dict[str, Json]:
