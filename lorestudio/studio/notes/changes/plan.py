@@ -179,7 +179,6 @@ class DiskPlan(Struct, frozen=True):
     first. Files and folders were as the set expects them when the plan was made; each step looks again.
     """
 
-    changes: ChangeSet
     actions: tuple[DiskStep, ...]
     contents: Mapping[Path, bytes]
     folders: tuple[Path, ...]
@@ -268,7 +267,7 @@ class Planner:
         actions: list[DiskStep] = [MakeFolder(folder) for folder in folders]
         actions += self._writes()
         actions += self._removals()
-        return DiskPlan(self.changes, tuple(actions), contents, folders)
+        return DiskPlan(tuple(actions), contents, folders)
 
     def _take_in(self, change: NoteFileChange) -> None:
         if change.before is None and change.after is None:
