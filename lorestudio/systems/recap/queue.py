@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Mapping
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 from msgspec import Struct, field, to_builtins
 
@@ -286,23 +286,14 @@ class QueueState(Struct, frozen=True):
         """With further operations at the end."""
         return replace(self, operations=(*self.operations, *operations))
 
-    def with_changed(self, operation: QueuedOperation) -> QueueState:
-        """With the operation of this id replaced."""
-        return replace(
-            self, operations=tuple(operation if item.id == operation.id else item for item in self.operations)
-        )
+    def with_changed(self, operation: QueuedOperation, **state: Any) -> QueueState:  # noqa: ANN401  # fields of this
+        """With the operation of this id replaced, and other `state` of the queue."""
+        operations = tuple(operation if item.id == operation.id else item for item in self.operations)
+        return replace(self, operations=operations, **state)
 
     def moved(self, where: Mapping[int, int]) -> QueueState:
         """With the positions that messages have now; what is about one that is gone keeps its own."""
         return replace(self, operations=tuple(item.moved(where) or item for item in self.operations))
-
-    def with_current(self, operation: QueuedOperation) -> QueueState:
-        """With the operation of this id replaced, and being worked on."""
-        return replace(self.with_changed(operation), current=operation.id)
-
-    def with_pause_at(self, operation: QueuedOperation) -> QueueState:
-        """With the operation of this id replaced, and paused before it."""
-        return replace(self.with_changed(operation), paused=True)
 
     def without(self, identifier: str) -> QueueState:
         """Without an operation; nothing depends on it any more."""

@@ -54,7 +54,7 @@ from lorestudio.systems.recap.scenes import scenes
 from lorestudio.systems.recap.scenes.breaks import detect_operation, detection_range, scene_operation
 from lorestudio.systems.recap.scenes.recaps import combine_operation, running_operation
 from lorestudio.systems.recap.tracing import recap_trace
-from lorestudio.systems.recap.worker import MemoryBook, QueueProgress, RecapWork, Worker
+from lorestudio.systems.recap.worker import MemoryBook, RecapWork, Worker
 from lorestudio.trace.model import AiCall, Trace
 from lorestudio.trace.wording import plural
 from lorestudio.vault.file_lock import FileLock
@@ -356,7 +356,6 @@ class RecapSession(Struct, eq=False):
         counter: TokenCounter = CHARS_4,
         context_size: int = 0,
         model: str = "",
-        on_progress: Callable[[QueueProgress], None] | None = None,
         copies: Path | None = None,
     ) -> RecapSession:
         """Open a chat file and the queue beside it. Raises InputError or SettingsError; waits for the disk.
@@ -377,7 +376,7 @@ class RecapSession(Struct, eq=False):
             model,
             on_call=calls.append,
         )
-        worker = Worker(state, RecapWork(book, context), settings.max_retries, on_progress=on_progress)
+        worker = Worker(state, RecapWork(book, context), settings.max_retries)
         session = cls(path, book, worker, context, book.chat, (*book.file.problems, *problems), calls)
         worker.keep, book.moved = session.keep, session.move
         return session

@@ -257,7 +257,7 @@ class Worker(Struct, eq=False):
             while not self.state.paused and (operation := self.state.next()) is not None:
                 if operation.pause_before:
                     let_go = replace(operation, pause_before=False)
-                    await self._change(partial(QueueState.with_pause_at, operation=let_go))
+                    await self._change(partial(QueueState.with_changed, operation=let_go, paused=True))
                     break
                 await self._perform(operation.id)
         finally:
@@ -272,7 +272,7 @@ class Worker(Struct, eq=False):
                 status=Status.IN_PROGRESS,
                 started_at=self.now_ms() if operation.started_at is None else operation.started_at,
             )
-            await self._change(partial(QueueState.with_current, operation=begun))
+            await self._change(partial(QueueState.with_changed, operation=begun, current=begun.id))
             operation = self.state.get(identifier)
             if operation is None:
                 return
@@ -377,7 +377,7 @@ class Worker(Struct, eq=False):
             return False
         if self.state.paused:
             later = replace(operation, status=Status.PENDING)
-            await self._change(lambda state: replace(state.with_changed(later), current=None))
+            await self._change(lambda state: state.with_changed(later, current=None))
             return False
         return True
 
