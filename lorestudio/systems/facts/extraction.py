@@ -313,28 +313,14 @@ class Review(Struct, frozen=True):
         return (*(each.fact for each in self.corrected if each.action != REMOVE), *self.missed)
 
     @property
-    def counts(self) -> ReviewCounts:
-        """What the review came to."""
+    def counts(self) -> dict[str, Json]:
+        """What the review came to, as JSON (rules: fact-memory 4.1)."""
         actions = [each.action for each in self.corrected]
-        return ReviewCounts(actions.count(ENRICH), actions.count(REMOVE), len(self.missed), len(self.conflicts))
-
-
-class ReviewCounts(Struct, frozen=True):
-    """The counters of a review (rules: fact-memory 4.1)."""
-
-    modified: int = 0
-    removed: int = 0
-    missed: int = 0
-    conflicts: int = 0
-
-    @property
-    def data(self) -> dict[str, Json]:
-        """The counters as JSON."""
         return {
-            "factsModified": self.modified,
-            "factsRemoved": self.removed,
-            "missedFactsAdded": self.missed,
-            "conflictsFound": self.conflicts,
+            "factsModified": actions.count(ENRICH),
+            "factsRemoved": actions.count(REMOVE),
+            "missedFactsAdded": len(self.missed),
+            "conflictsFound": len(self.conflicts),
         }
 
 

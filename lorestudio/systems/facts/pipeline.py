@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import math
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Protocol
 
 from msgspec import Struct
@@ -15,7 +15,7 @@ from lorestudio.domain.lifecycle import Stopped
 from lorestudio.domain.resources import prompt_text
 from lorestudio.llm.embedding import Vector
 from lorestudio.llm.errors import LlmError
-from lorestudio.systems.facts.extraction import Review, ReviewCounts, normalised, payload, read_review
+from lorestudio.systems.facts.extraction import Review, normalised, payload, read_review
 from lorestudio.systems.facts.options import USUAL, FactOptions
 from lorestudio.systems.facts.profile import sort_facts
 from lorestudio.systems.facts.records import (
@@ -61,7 +61,7 @@ class ExtractionResult(Struct, frozen=True):
     superseded: int = 0
     extracted: int = 0
     profile_fields: int = 0
-    review: ReviewCounts | None = None
+    review: Mapping[str, Json] | None = None
     stale: int = 0
     decisions: tuple[FactDecision, ...] = ()
     problem: str = ""
@@ -69,7 +69,7 @@ class ExtractionResult(Struct, frozen=True):
     @property
     def data(self) -> dict[str, Json]:
         """The counters as JSON."""
-        review: dict[str, Json] = {} if self.review is None else {"reflection": self.review.data}
+        review: dict[str, Json] = {} if self.review is None else {"reflection": self.review}
         return {
             "memoriesSaved": self.saved,
             "memoriesDeduped": self.deduped,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import sqlite3
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
@@ -86,8 +86,8 @@ _MEMORY: Final = (
     "unasked, vector_model, run, chat, first, last"
 )
 _BARE: Final = _MEMORY.replace("embedding", "embedding IS NOT NULL")
-_RUN: Final = "id, user_id, thread_id, at, model, counters, problem"
-_DECISION: Final = "run, fact, action, similarity, neighbour, neighbour_text, pinned, memory"
+_RUN: Final = ", ".join(ExtractionRun.__annotations__)
+_DECISION: Final = ", ".join(("run", *FactDecision.__annotations__))
 
 
 def _insert(table: str, columns: str) -> str:
@@ -113,12 +113,6 @@ KEEP_THREAD: Final = (
     + " ON CONFLICT (id) DO UPDATE SET "
     + ", ".join(f"{name} = excluded.{name}" for name in _THREAD.split(", ")[1:])
 )
-
-
-def update_order(table: str, values: Iterable[str]) -> str:
-    """The order that changes these columns of the row with an id."""
-    changes = ", ".join(f"{name} = ?" for name in values)
-    return f"UPDATE {table} SET {changes} WHERE id = ?"  # noqa: S608  # names of this program's own columns
 
 
 Row = tuple[Any, ...]
@@ -151,23 +145,10 @@ def memory_of(row: Row) -> Memory:
     )  # fmt: skip
 
 
-def decision_row(run: str, decision: FactDecision) -> Row:
-    """What became of a fact in a run, as a row."""
-    return (
-        run, whole(decision.fact), str(decision.action), decision.similarity, decision.neighbour,
-        whole(decision.neighbour_text), decision.pinned, decision.memory,
-    )  # fmt: skip
-
-
 def decision_of(row: Row) -> tuple[str, FactDecision]:
     """The run and the decision of a row of `SELECT_DECISIONS`."""
     run, fact, action, similarity, neighbour, text, pinned, memory = row
     return run, FactDecision(fact, FactAction(action), similarity, neighbour, text, bool(pinned), memory)
-
-
-def run_row(run: ExtractionRun) -> Row:
-    """A run as a row."""
-    return (run.id, run.user_id, run.thread_id, run.at, run.model, text_of(run.counters), run.problem)
 
 
 def run_of(row: Row) -> ExtractionRun:
@@ -417,10 +398,13 @@ class FactStore(Database):
     def add_run(self, run: ExtractionRun, decisions: Sequence[FactDecision] = ()) -> None:
         """Keep what a run came to, and what became of each of its facts."""
         with self.transaction(counts=False):
-            self.write(INSERT_RUN, *run_row(run))
+            *fields, _counters, problem = structs.astuple(run)
+            self.write(INSERT_RUN, *fields, text_of(run.counters), problem)
             for decision in decisions:
-                named = replace(decision, memory=self._memory_of(run.id, decision))
-                self.write(INSERT_DECISION, *decision_row(run.id, named))
+                memory = self._memory_of(run.id, decision)
+                texts = whole(decision.fact), whole(decision.neighbour_text)
+                kept = replace(decision, fact=texts[0], neighbour_text=texts[1], memory=memory)
+                self.write(INSERT_DECISION, run.id, *structs.astuple(kept))
 
     def get_run(self, run: str) -> ExtractionRun | None:
         """A run by its id."""
@@ -497,7 +481,9 @@ class FactStore(Database):
             origin = changes["origin"]
             values |= {"run": origin.run, "chat": origin.chat, "first": origin.first, "last": origin.last}
         with self.transaction(counts=not set(values) <= _COUNTERS):
-            if not self.write(update_order("memories", values), *values.values(), memory):
+            columns = ", ".join(f"{name} = ?" for name in values)
+            order = f"UPDATE memories SET {columns} WHERE id = ?"  # noqa: S608  # names of this program's own columns
+            if not self.write(order, *values.values(), memory):
                 raise FactError(f"Memory not found: {memory}")
 
     def delete_memory(self, memory: str) -> None:

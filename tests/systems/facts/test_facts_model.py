@@ -100,7 +100,7 @@ def test_a_second_look_that_fails_keeps_the_facts():
             run(store, reply(completion(FACTS)), refused, vector(1, 0), vector(0, 1), reflection=True)
         )
         assert result.saved == 2
-        assert result.review.modified == 0
+        assert result.review["factsModified"] == 0
 
 
 def test_a_memory_of_a_time_beyond_all_calendars_has_the_last_day_of_them():
