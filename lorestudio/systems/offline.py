@@ -21,8 +21,6 @@ class Unanswered(StrEnum):
     """It fails, and the run falls back as the settings say."""
     STAND_IN = "stand-in"
     """The offline stand-in answers it."""
-    EARLIER = "earlier"
-    """The reply to the earlier question of the same kind is taken, as if the model chose the same again."""
 
 
 class Answered(StrEnum):
@@ -30,8 +28,6 @@ class Answered(StrEnum):
 
     SAME = "The model's answer is the one it gave before."
     """The very same question was answered before: in the trace that is compared with, or in the recording."""
-    EARLIER = "The model was not asked again: its earlier answer is taken, though the question has changed."
-    """The reply to an earlier, different question."""
     STAND_IN = "The offline stand-in answers for the model."
     NONE = "The model was not asked: no answer to the changed question is recorded, so the fallback is taken."
 
@@ -67,14 +63,12 @@ class OfflineAnswers(Struct):
         """The answer. Raises LlmError of kind `no_recorded_answer` where there is none."""
         trace = self.earlier()
         known = trace.ai_calls if trace is not None else ()
-        calls = [call for call in known if call.kind == request.kind and not call.error]
+        calls = (call for call in known if call.kind == request.kind and not call.error)
         same = next((call for call in calls if _is_same(call, request)), None)
         if same is not None:
             return self._given(Answered.SAME, _reply(same))
         if self.recorded is not None and self.recorded.holds(request):
             return self._given(Answered.SAME, await self.recorded.answer(request))
-        if self.unanswered is Unanswered.EARLIER and calls:
-            return self._given(Answered.EARLIER, _reply(calls[-1]))
         if self.unanswered is Unanswered.STAND_IN:
             return self._given(Answered.STAND_IN, await self._stand_in.answer(request))
         self.answered.append(Answered.NONE)

@@ -225,7 +225,7 @@ def edited_side(side: RunSide, preview: Preview, title: str) -> RunSide:
         return RunSide(title, preview.trace)
     update = {change.declaration.name: change.after for change in preview.settings}
     made = context.with_settings(context.system.settings.model_copy(update=update))
-    return RunSide(title, preview.trace, replace(made, moment=replace(context.moment, index=preview.index)))
+    return RunSide(title, preview.trace, made.at(index=preview.index))
 
 
 def run_side(

@@ -179,7 +179,7 @@ def _notes(before: Rerun, after: Rerun) -> Iterator[InputDifference]:
 
         def carry(target: Rerun, source: Rerun, key: Key = note) -> Rerun:
             index = carried_notes(target.moment.index, source.moment.index, [key])
-            return replace(target, moment=replace(target.moment, index=index))
+            return target.at(index=index)
 
         yield InputDifference(DifferenceKind.NOTE, title, "", words, carry, note=note)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from collections.abc import Callable, Mapping
+from typing import Any
 
 from msgspec import Struct
 
@@ -20,7 +21,6 @@ from lorestudio.settings.declaration import Section
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.simulator import Simulator, decided_trace
 from lorestudio.systems.base import INPUTS, Given, Moment, Offline, State, StopBetweenStages, System
-from lorestudio.systems.offline import Unanswered
 from lorestudio.trace.model import Trace
 
 
@@ -47,8 +47,8 @@ class Rerun(Terse, frozen=True):
     """What it takes to run a generation again, in any thread.
 
     `before` is its trace; `system` decided on `moment`, beginning from what `read_state` gives. `recorded` are answers
-    of a model that were read already; questions that no earlier answer fits are answered as `unanswered` says. `known`
-    is the system that the chat was run with, whose vectors are taken over, where `system` is another one.
+    of a model that were read already; other questions fail, except where the stand-in answers anyway. `known` is the
+    system that the chat was run with, whose vectors are taken over, where `system` is another one.
     """
 
     unprinted = ("before", "project", "system", "moment", "read_state", "recorded", "known")
@@ -60,17 +60,10 @@ class Rerun(Terse, frozen=True):
     moment: Moment
     read_state: Callable[[], State] = lambda: None
     recorded: RecordedAnswers | None = None
-    unanswered: Unanswered | None = None
     known: System | None = None
 
     @classmethod
-    def of(
-        cls,
-        simulator: Simulator,
-        generation: Generation,
-        recorded: RecordedAnswers | None = None,
-        unanswered: Unanswered | None = None,
-    ) -> Rerun:
+    def of(cls, simulator: Simulator, generation: Generation, recorded: RecordedAnswers | None = None) -> Rerun:
         """Taken from a simulator at once. Raises ValueError for a generation that was not run."""
         return cls(
             generation,
@@ -80,13 +73,16 @@ class Rerun(Terse, frozen=True):
             simulator.moment(generation),
             simulator.later_state_before(generation),
             recorded,
-            unanswered,
         )
 
     @property
     def state(self) -> State:
         """The state that the generation begins with; putting it together may take a moment."""
         return self.read_state()
+
+    def at(self, **parts: Any) -> Rerun:  # noqa: ANN401  # fields of a moment
+        """The same at a moment that has these `parts`."""
+        return replace(self, moment=replace(self.moment, **parts))
 
     def begun_from(self, state: State) -> Rerun:
         """The same, beginning from another state."""
@@ -95,8 +91,7 @@ class Rerun(Terse, frozen=True):
     def continued(self, begun: Message) -> Rerun:
         """The same for a reply that goes on: what there is of it is the last message that is read."""
         moment = self.moment
-        longer = replace(moment, chat=(*moment.chat, begun), positions=(*moment.numbers, self.generation.message))
-        return replace(self, moment=longer)
+        return self.at(chat=(*moment.chat, begun), positions=(*moment.numbers, self.generation.message))
 
     def with_settings(self, settings: Section) -> Rerun:
         """The same with other settings of the system. Raises InputError where one of them cannot be used."""
@@ -108,7 +103,7 @@ class Rerun(Terse, frozen=True):
     def with_project(self, project: Project, settings: Section) -> Rerun:
         """The same over the entries of this project, with these settings of the system. Raises InputError as above."""
         project = project.read_for(self.system.kind)
-        made = replace(self, project=project, moment=replace(self.moment, index=project.index))
+        made = replace(self.at(index=project.index), project=project)
         if project.books is self.project.books:
             return made.with_settings(settings)
         changed = self.system.with_settings(settings, project.scene())  # one that scans lorebooks holds them
@@ -116,13 +111,13 @@ class Rerun(Terse, frozen=True):
 
     def offline(self) -> Offline:
         """The system for a run that asks nobody; each is for one run, or for one replay."""
-        return self.system.offline(Given(self.before, self.recorded, self.unanswered), self.known or self.system)
+        return self.system.offline(Given(self.before, self.recorded), self.known or self.system)
 
     def named(self, difference: str) -> Rerun:
         """The same under another digest of its inputs, so that its trace is never taken for that of a real run."""
         digests = self.moment.digests
         changed = hashlib.sha256(f"{digests.get(INPUTS, '')} {difference}".encode()).hexdigest()
-        return replace(self, moment=replace(self.moment, digests={**digests, INPUTS: changed}))
+        return self.at(digests={**digests, INPUTS: changed})
 
     def run(self, stop: CancelToken | StopBetweenStages | None = None) -> Ran:
         """Run it; nothing is kept.

@@ -13,7 +13,6 @@ from msgspec import Struct
 
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.lifecycle import CancelToken
-from lorestudio.domain.records import replace
 from lorestudio.domain.state import ChatControls
 from lorestudio.llm.recorded_answers import RecordedAnswers
 from lorestudio.studio.replay.rerun import Rerun
@@ -39,9 +38,8 @@ class Trials:
 
     def run(self, change: Change, cancel: CancelToken | None = None) -> Trace:
         """The trace with other choices. Raises Cancelled between two stages after a request to stop."""
-        moment = self._rerun.moment
-        other = replace(moment, controls=change(moment.controls), digests={})
-        return replace(self._rerun, moment=other).run(cancel).trace
+        controls = change(self._rerun.moment.controls)
+        return self._rerun.at(controls=controls, digests={}).run(cancel).trace
 
     def effect(self, having: Trace, lacking: Trace) -> Effect:
         """The effect of a choice from the run with it and the run without it."""

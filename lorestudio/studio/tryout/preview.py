@@ -23,7 +23,6 @@ from lorestudio.settings.sections import SettingChange, differences
 from lorestudio.studio.replay.rerun import Rerun
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.systems.base import Hold, StopBetweenStages
-from lorestudio.systems.offline import Unanswered
 from lorestudio.trace.found_keys import WouldMatch
 from lorestudio.trace.held_run import WouldAlso, would_also
 from lorestudio.trace.journey import Fate, FateState, Journeys
@@ -91,18 +90,12 @@ class Previewer:
 
     It takes what it needs from the simulator when it is made, at once, and may then be used in any thread; a new
     project, another generation or another run of it needs a new one. `recorded` are answers that were read already.
-    Without a word on it, questions that are new fail, except where the stand-in answers anyway. Raises ValueError for a
-    generation that was not run, and where the project does not know what its index was made of.
+    Questions that are new fail, except where the stand-in answers anyway. Raises ValueError for a generation that was
+    not run, and where the project does not know what its index was made of.
     """
 
-    def __init__(
-        self,
-        simulator: Simulator,
-        generation: Generation,
-        recorded: RecordedAnswers | None = None,
-        unanswered: Unanswered | None = None,
-    ) -> None:
-        self._rerun = Rerun.of(simulator, generation, recorded, unanswered)
+    def __init__(self, simulator: Simulator, generation: Generation, recorded: RecordedAnswers | None = None) -> None:
+        self._rerun = Rerun.of(simulator, generation, recorded)
         self.generation = generation
         self.before = self._rerun.before
         self._project = simulator.project
@@ -212,7 +205,7 @@ class HeldRuns:
     def __init__(self, simulator: Simulator, generation: Generation, preview: Preview | None = None) -> None:
         rerun = Rerun.of(simulator, generation)
         if preview is not None:
-            rerun = replace(rerun, before=preview.trace, moment=replace(rerun.moment, index=preview.index))
+            rerun = replace(rerun.at(index=preview.index), before=preview.trace)
         self._rerun = rerun
         self.trace: Trace = rerun.before
         self.not_held = rerun.system.kind.not_held
@@ -233,8 +226,7 @@ class HeldRuns:
         if self.not_held or not known or not _is_askable(end):
             return None
         held = Hold(entry, end.stage if end.state is FateState.REMOVED else "")
-        rerun = replace(self._rerun, moment=replace(self._rerun.moment, held=held))
-        return would_also(rerun.named(f"held {entry} {index.digest}").run(cancel).trace)
+        return would_also(self._rerun.at(held=held).named(f"held {entry} {index.digest}").run(cancel).trace)
 
 
 def _is_askable(end: Fate) -> bool:

@@ -335,7 +335,7 @@ class WhatIfRuns:
         rerun = self.rerun
         project, settings = self.changes.made(change, rerun.system.kind, rerun.system.settings)
         made = rerun.with_project(project, settings)
-        return replace(made, moment=replace(made.moment, controls=change.chosen_in(made.moment.controls)))
+        return made.at(controls=change.chosen_in(made.moment.controls))
 
     def _lacks(self, lacks: Sequence[str]) -> bool:
         """Whether something was asked that has no answer here, though the real run had one."""

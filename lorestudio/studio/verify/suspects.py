@@ -209,7 +209,7 @@ class _Suspects:
             ghost = Entry(len(index.entries), own.filename, index.vaults[0] if index.vaults else "", own.title,
                           content=own.title, constant=True)  # fmt: skip
             made = run.system.as_recorded(ghost, own)
-            return replace(run, moment=replace(run.moment, index=replace(index, entries=(*index.entries, made))))
+            return run.at(index=replace(index, entries=(*index.entries, made)))
 
         return Suspect(
             SuspectKind.NOTE, f"The {self._what} {name} was there then: {why}.", carry, there.title, proven=True
@@ -264,7 +264,7 @@ class _Suspects:
         def carry(run: Rerun) -> Rerun:
             index = run.moment.index
             entries = tuple(change(each, run) if each.title == title else each for each in index.entries)
-            made = replace(run, moment=replace(run.moment, index=replace(index, entries=entries)))
+            made = run.at(index=replace(index, entries=entries))
             return made.begun_from(self._course.state(made))
 
         return carry
@@ -284,38 +284,31 @@ class _Suspects:
             newer = False
         return " Its file was changed after that reply." if newer else ""
 
+    def _was(self, entry: Entry, how: str, newer: str, **values: Any) -> Suspect:  # noqa: ANN401  # fields of an entry
+        """The note as it may have been: with these values."""
+        told = f"The note {quoted(entry.title)} {how} then.{newer}"
+        carry = self._edited(entry.title, lambda each, _run: replace(each, **values))
+        return Suspect(SuspectKind.NOTE, told, carry, entry.title)
+
     def _relaxed(self, entry: Entry, there: RecordedEntry | None) -> Iterator[Suspect]:
-        name, newer = quoted(entry.title), self._newer(entry)
+        newer = self._newer(entry)
         for attribute, (value, words) in _RELAXED.items():
             if getattr(entry, attribute) not in (value, (), {}, None):
-                yield Suspect(
-                    SuspectKind.NOTE, f"The note {name} had {words} then.{newer}",
-                    self._edited(entry.title, _given(**{attribute: value})), entry.title,
-                )  # fmt: skip
+                yield self._was(entry, f"had {words}", newer, **{attribute: value})
         for other in self._project.index.entries:
             if there is not None and other.title in there.reason and entry.title not in other.cascade_links:
-                yield Suspect(
-                    SuspectKind.NOTE, f"The note {quoted(other.title)} led to {name} then.",
-                    self._edited(other.title, _given(cascade_links=(*other.cascade_links, entry.title))), other.title,
-                )  # fmt: skip
+                links = (*other.cascade_links, entry.title)
+                yield self._was(other, f"led to {quoted(entry.title)}", "", cascade_links=links)
 
     def _reduced(self, entry: Entry) -> Iterator[Suspect]:
-        name, newer = quoted(entry.title), self._newer(entry)
+        newer = self._newer(entry)
         for key in entry.keys[:_STEPS]:
-            yield Suspect(
-                SuspectKind.NOTE, f"The note {name} did not have the key {quoted(key)} then.{newer}",
-                self._edited(entry.title, _given(keys=tuple(own for own in entry.keys if own != key))), entry.title,
-            )  # fmt: skip
+            left = tuple(own for own in entry.keys if own != key)
+            yield self._was(entry, f"did not have the key {quoted(key)}", newer, keys=left)
         for attribute in ("constant", "bootstrap", "seed"):
             if getattr(entry, attribute):
-                yield Suspect(
-                    SuspectKind.NOTE, f"The note {name} was not {attribute} then.{newer}",
-                    self._edited(entry.title, _given(**{attribute: False})), entry.title,
-                )  # fmt: skip
-        yield Suspect(
-            SuspectKind.NOTE, f"The note {name} was no entry then.{newer}",
-            self._edited(entry.title, _given(guide=True)), entry.title,
-        )  # fmt: skip
+                yield self._was(entry, f"was not {attribute}", newer, **{attribute: False})
+        yield self._was(entry, "was no entry", newer, guide=True)
 
     # ---- settings ---------------------------------------------------------------------------------------------------
 
@@ -379,7 +372,7 @@ class _Suspects:
             make = self._set({"rules": version})
 
             def carry(run: Rerun, make: Carry = make, index: Any = index) -> Rerun | None:  # noqa: ANN401  # as causes have it
-                return make(run if index is None else replace(run, moment=replace(run.moment, index=index)))
+                return make(run if index is None else run.at(index=index))
 
             yield Suspect(
                 SuspectKind.RULES, f"The rules of {version} decided, not those of {before}.", carry, version,
@@ -429,7 +422,7 @@ class _Suspects:
             at = sum(each < place for each in places)
             shown = replace(self._chat.messages[place], is_system=False)
             chat = (*run.moment.chat[:at], shown, *run.moment.chat[at:])
-            return replace(run, moment=replace(run.moment, chat=chat, positions=(*places[:at], place, *places[at:])))
+            return run.at(chat=chat, positions=(*places[:at], place, *places[at:]))
 
         return carry
 
@@ -446,7 +439,8 @@ class _Suspects:
         for name, done in (("pins", "pinned"), ("blocks", "blocked")):
             rules = getattr(now, name)
             for rule in rules:
-                yield _chosen(f"{quoted(rule.title)} was not {done} yet.", **{name: tuple(_others(rules, rule))})
+                others = tuple(each for each in rules if each != rule)
+                yield _chosen(f"{quoted(rule.title)} was not {done} yet.", **{name: others})
         pinned = {each.title for records in self._records.values() for each in records if each.reason == PINNED}
         for title in sorted(pinned):
             yield _chosen(f"{quoted(title)} was pinned.", pins=(*now.pins, EntryRule(title)))
@@ -467,7 +461,7 @@ class _Suspects:
         titles = {where: tuple(EntryRule(each.title) for each in reply.differing if each.where is where)
                   for where in (WentIn.THERE, WentIn.HERE)}  # fmt: skip
         controls = replace(run.moment.controls, pins=titles[WentIn.THERE], blocks=titles[WentIn.HERE])
-        return replace(run, moment=replace(run.moment, controls=controls))
+        return run.at(controls=controls)
 
     def _contexts(self, now: Mapping[str, Json]) -> Iterator[Suspect]:
         values: dict[str, dict[str, None]] = {key: {} for key in now}
@@ -521,7 +515,7 @@ def _without(place: int) -> Carry:
             return None
         at = places.index(place)
         chat = (*run.moment.chat[:at], *run.moment.chat[at + 1 :])
-        return replace(run, moment=replace(run.moment, chat=chat, positions=(*places[:at], *places[at + 1 :])))
+        return run.at(chat=chat, positions=(*places[:at], *places[at + 1 :]))
 
     return carry
 
@@ -536,20 +530,9 @@ def _as_nobody_kept(words: str, run: Rerun) -> Rerun | None:
     return next((other for said, other in run.system.unrecorded(run) if said == words), None)
 
 
-def _given(**values: Any) -> Callable[[Entry, Rerun], Entry]:  # noqa: ANN401  # fields of an entry
-    def changed(entry: Entry, _run: Rerun) -> Entry:
-        return replace(entry, **values)
-
-    return changed
-
-
-def _others(rules: Sequence[EntryRule], rule: EntryRule) -> Iterator[EntryRule]:
-    return (each for each in rules if each != rule)
-
-
 def _chosen(title: str, **values: Any) -> Suspect:  # noqa: ANN401  # fields of the choices
     def carry(run: Rerun) -> Rerun:
-        return replace(run, moment=replace(run.moment, controls=replace(run.moment.controls, **values)))
+        return run.at(controls=replace(run.moment.controls, **values))
 
     return Suspect(SuspectKind.CHOICE, title, carry)
 

@@ -12,7 +12,7 @@ from lorestudio.domain.records import replace
 from lorestudio.llm.stand_in import StandInAnswers
 from lorestudio.studio.replay.rerun import Rerun, trace_of
 from lorestudio.studio.replay.simulator import Simulator
-from lorestudio.systems.offline import Answered, Unanswered
+from lorestudio.systems.offline import Answered
 from tests.simulators import answered
 from tests.studio.previews import comparable, project_of
 
@@ -33,13 +33,10 @@ def test_with_nothing_changed_it_is_the_run_again() -> None:
     assert (simulator.states, dict(simulator.traces)) == (states, traces)
 
 
-@pytest.mark.parametrize(("asked", "expected"), [(None, Answered.STAND_IN), (Unanswered.FAIL, Answered.NONE)])
-def test_what_is_new_is_answered_by_the_stand_in_only_where_that_answers_anyway(
-    asked: Unanswered | None, expected: Answered
-) -> None:
-    rerun = Rerun.of(simulated(ai_search_enabled=True), LAST, unanswered=asked)
+def test_what_is_new_is_answered_by_the_stand_in_where_that_answers_anyway() -> None:
+    rerun = Rerun.of(simulated(ai_search_enabled=True), LAST)
     unasked = replace(rerun, before=replace(rerun.before, ai_calls=()))
-    assert set(unasked.run().answers) == {expected}
+    assert set(unasked.run().answers) == {Answered.STAND_IN}
 
 
 def test_inputs_that_differ_have_another_digest() -> None:

@@ -18,8 +18,7 @@ from lorestudio.llm.recorded_answers import RecordedAnswers, answers_path
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.tryout.preview import Preview, Previewer
-from lorestudio.systems.base import Given
-from lorestudio.systems.offline import Answered, OfflineAnswers, Unanswered
+from lorestudio.systems.offline import Answered, OfflineAnswers
 from lorestudio.systems.registry import system_of
 from lorestudio.trace.model import Trace
 from tests.studio.previews import TEXTS, TWO_STAGE, comparable, note, project_of
@@ -62,10 +61,8 @@ class Case:
         self.questions = len(self.model.asked)
         assert self.simulator.traces[LAST].ai_calls
 
-    def preview(
-        self, text: str, filename: str, unanswered: Unanswered | None = None, recorded: RecordedAnswers | None = None
-    ) -> Preview:
-        made = Previewer(self.simulator, LAST, recorded, unanswered).preview([note(filename, text)])
+    def preview(self, text: str, filename: str, recorded: RecordedAnswers | None = None) -> Preview:
+        made = Previewer(self.simulator, LAST, recorded).preview([note(filename, text)])
         assert len(self.model.asked) == self.questions
         return made
 
@@ -91,20 +88,9 @@ def test_a_new_question_fails_and_the_run_falls_back() -> None:
     assert "fallback" in made.remarks[0]
 
 
-def test_the_earlier_answer_to_a_new_question() -> None:
-    made = Case().preview(OTHER, "Lamp.md", Unanswered.EARLIER)
-    assert (made.remarks, titles(made)) == ((Answered.EARLIER,), ["Lamp"])
-
-
-def test_the_stand_in_for_a_new_question() -> None:
-    made = Case().preview(OTHER, "Lamp.md", Unanswered.STAND_IN)
-    assert made.remarks == (Answered.STAND_IN,)
-    assert made.trace.ai_calls[0].source == "offline stand-in"
-
-
 def test_an_answer_that_is_recorded(tmp_path: Path) -> None:
     case = Case()
-    failed = case.preview(OTHER, "Lamp.md", Unanswered.STAND_IN)
+    failed = case.preview(OTHER, "Lamp.md")
     call = failed.trace.ai_calls[0]
     schema = case.model.asked[-1].json_schema
     request = ChatRequest(call.kind, call.system, call.user, call.max_tokens, json_schema=schema, model=call.model)
@@ -123,7 +109,7 @@ def test_an_earlier_failure_is_no_answer() -> None:
 
     simulator = replayed(project(), Failing())
     asyncio.run(simulator.replay())
-    made = Previewer(simulator, LAST, unanswered=Unanswered.EARLIER).preview([])
+    made = Previewer(simulator, LAST).preview([])
     assert made.remarks == (Answered.NONE,)
 
 
@@ -132,6 +118,7 @@ def test_a_replay_with_the_stand_in_is_previewed_with_it() -> None:
     asyncio.run(simulator.replay())
     made = Previewer(simulator, LAST).preview([note("Lamp.md", OTHER)])
     assert made.remarks == (Answered.STAND_IN,)
+    assert made.trace.ai_calls[0].source == "offline stand-in"
     same = Previewer(simulator, LAST).preview([])
     assert same.remarks == (Answered.STAND_IN,)
     assert comparable(same.trace) == comparable(same.before)
@@ -162,7 +149,7 @@ def answered(source: OfflineAnswers, request: ChatRequest) -> Sequence[Answered]
 def test_earlier_answers_are_looked_for_once_there_is_a_question(mode: dict[str, Any], looked: int) -> None:
     case, seen = Case(), list[Generation]()
     simulator = Simulator(replace(case.simulator.project, settings=project_of(NOTES, **mode).settings))
-    offline = simulator.system.offline(Given(unanswered=Unanswered.EARLIER))
+    offline = simulator.system.offline()
 
     def trace() -> Trace:
         seen.append(LAST)
