@@ -90,8 +90,9 @@ def test_a_new_question_fails_and_the_run_falls_back() -> None:
 
 def test_an_answer_that_is_recorded(tmp_path: Path) -> None:
     case = Case()
-    failed = case.preview(OTHER, "Lamp.md")
-    call = failed.trace.ai_calls[0]
+    stands_in = Simulator(case.simulator.project)
+    asyncio.run(stands_in.replay())
+    call = Previewer(stands_in, LAST).preview([note("Lamp.md", OTHER)]).trace.ai_calls[0]
     schema = case.model.asked[-1].json_schema
     request = ChatRequest(call.kind, call.system, call.user, call.max_tokens, json_schema=schema, model=call.model)
     recorded = RecordedAnswers(answers_path(tmp_path / "chat.jsonl"))
