@@ -66,7 +66,7 @@ def _same_turn(actual: Mapping[str, Any], expected: Mapping[str, Any]) -> bool:
 
 
 def _outcome_of(made: Decision) -> dict[str, Any]:
-    scanned, blocks = made.scanned, made.placement.blocks
+    scanned, blocks = made.scanned, made.blocks
     texts = {block.tag: "".join(piece.text for piece in block.pieces) for block in blocks}
     pieces = {block.tag: [piece.text for piece in block.pieces if piece.uid] for block in blocks}
     at_depth = [block for block in blocks if block.tag.startswith("customDepthWI-")]

@@ -179,16 +179,16 @@ async def review_facts(facts: Sequence[Fact], shown: str, model: Model, options:
 
 def _sorted(facts: Sequence[Fact], options: FactOptions, writes: Writes, user: str) -> tuple[tuple[Fact, ...], int]:
     """The facts that stay free, and how many fields of the profile took one (rules: fact-memory 7.6)."""
-    found = sort_facts(facts, options.structured or (), strict=options.strict)
+    structured, freeform = sort_facts(facts, options.structured or (), strict=options.strict)
     done = 0
-    for made in found.structured:
+    for made in structured:
         try:
             writes.update_profile_field(user, made.field, made.value, made.action)
         except Exception as error:  # noqa: BLE001  # logged and passed over, as the rule has it
             logger.warning("The profile did not take “%s”: %s", made.source_text, error)
             continue
         done += 1
-    return found.freeform, done
+    return freeform, done
 
 
 async def embed_all(

@@ -63,13 +63,6 @@ class Structured(Struct, frozen=True):
     source_text: str
 
 
-class Sorted(Struct, frozen=True):
-    """Facts for the profile and facts to be embedded, each in the order they came."""
-
-    structured: tuple[Structured, ...] = ()
-    freeform: tuple[Fact, ...] = ()
-
-
 def group_rule(pattern: str, field: str, group: int = 0, action: str = ADD) -> ProfileRule:
     """A rule as a settings file writes it: the value is the trimmed text of a group. Raises PatternError."""
 
@@ -84,8 +77,12 @@ def sounds_like_an_aim(text: str) -> bool:
     return any(own_pattern(each, "i").search(text) for each in _AIMS)
 
 
-def sort_facts(facts: Sequence[Fact], rules: Sequence[ProfileRule], *, strict: bool) -> Sorted:
-    """Sort facts in order; of several readings under one key the first stays a reading (rules: fact-memory 7.2)."""
+def sort_facts(
+    facts: Sequence[Fact], rules: Sequence[ProfileRule], *, strict: bool
+) -> tuple[tuple[Structured, ...], tuple[Fact, ...]]:
+    """The facts for the profile and those to be embedded, each in order; of several readings under one key the first
+    stays a reading (rules: fact-memory 7.2).
+    """
     structured: list[Structured] = []
     freeform: list[Fact] = []
     for given in facts:
@@ -97,7 +94,7 @@ def sort_facts(facts: Sequence[Fact], rules: Sequence[ProfileRule], *, strict: b
             freeform.append(fact)
         else:
             structured.append(_checked(made))
-    return Sorted(tuple(_one_reading_each(structured)), tuple(freeform))
+    return tuple(_one_reading_each(structured)), tuple(freeform)
 
 
 def leading_number(value: Json) -> float | None:

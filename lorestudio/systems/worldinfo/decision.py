@@ -117,17 +117,13 @@ class LoreBlock(Struct, frozen=True):
     slot: str = ""
 
 
-class Placement(Struct, frozen=True):
-    """The blocks, and the entries that stand nowhere with the reason code."""
-
-    blocks: tuple[LoreBlock, ...]
-    nowhere: tuple[tuple[BookEntry, str], ...]
-
-
 def placed(
     active: Sequence[BookEntry], contents: Mapping[str, str], note: AuthorsNote, note_text: str, *, note_due: bool
-) -> Placement:
-    """The blocks of a generation. `contents` are the entries' texts and `note_text` the note's, macros filled in."""
+) -> tuple[tuple[LoreBlock, ...], tuple[tuple[BookEntry, str], ...]]:
+    """The blocks of a generation, and the entries that stand nowhere with the reason code.
+
+    `contents` are the entries' texts and `note_text` the note's, macros filled in.
+    """
     nowhere: list[tuple[BookEntry, str]] = []
     slots: dict[tuple[BookPlace, int, int, str], list[BookEntry]] = {}
     # The highest order last (in outlets: first); of the same order what became active first stands last.
@@ -155,7 +151,7 @@ def placed(
         above, below = [*_joined(top, contents), feed], [feed, *_joined(bottom, contents)]
         pieces = [*(above if top else ()), LorePiece(note_text, note=True), *(below if bottom else ())]
         blocks.append(LoreBlock(NOTE_TAG, note.position, note.depth, note.role, tuple(pieces)))
-    return Placement(tuple(blocks), tuple(nowhere))
+    return tuple(blocks), tuple(nowhere)
 
 
 def _why_nowhere(entry: BookEntry, content: str, *, note_due: bool) -> str:
@@ -341,12 +337,13 @@ def world_of(moment: Moment, settings: WorldInfoSettings, books: tuple[Lorebook,
 
 
 class Decision(Struct, frozen=True):
-    """Everything that one generation decided."""
+    """Everything that one generation decided; `nowhere` are the active entries that stand in no block, and why."""
 
     world: World
     similar: Similar
     scanned: Scanned
-    placement: Placement
+    blocks: tuple[LoreBlock, ...]
+    nowhere: tuple[tuple[BookEntry, str], ...]
     after: WorldInfoState
 
 
@@ -381,9 +378,9 @@ async def decided(
         world.watch,
     ).run()
     note = macros.fill(around.note.text)
-    placement = placed(scanned.active, scanned.contents, around.note, note, note_due=due)
+    blocks, nowhere = placed(scanned.active, scanned.contents, around.note, note, note_due=due)
     later = WorldInfoState(after(len(moment.chat), scanned.active, timed.state), random.state, macros.variables)
-    return Decision(world, similar, scanned, placement, later)
+    return Decision(world, similar, scanned, blocks, nowhere, later)
 
 
 def _of_vault(moment: Moment) -> World:

@@ -289,13 +289,13 @@ class _WorldInfoRun(Run):
         return not own and has_rule(self.moment.controls.blocks, entry)
 
     def _place(self, ledger: Ledger) -> StageRecord:
-        where, scanned = self.made.placement, self.scanned
+        scanned = self.scanned
         active = {entry.uid: entry for entry in scanned.active}
-        for entry, reason in where.nowhere:
+        for entry, reason in self.made.nowhere:
             self.drop(ledger, self.entries[entry.uid], reason)
         injections: list[Injection] = []
         blocks: list[PromptBlock] = []
-        for block in where.blocks:
+        for block in self.made.blocks:
             parts, text = [], ""
             for piece in block.pieces:
                 note = self.entries.get(piece.uid)
