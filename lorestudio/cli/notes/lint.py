@@ -24,7 +24,7 @@ from lorestudio.cli.output import FAILED, picked, print_json, say, say_all
 from lorestudio.cli.screen import Screen
 from lorestudio.domain.records import grouped
 from lorestudio.exchange.problems import InputError
-from lorestudio.studio.notes.book_entries import is_book_entry, plan_edits, read_text
+from lorestudio.studio.notes.book_entries import file_changes, is_book_entry, read_text
 from lorestudio.studio.notes.changes.change_set import ChangeSet, NoteFileChange
 from lorestudio.studio.project.problems import ProblemFinder, Problems
 from lorestudio.studio.project.project import Project, open_project
@@ -106,11 +106,9 @@ def _changes(repairs: Mapping[Path, Repair]) -> ChangeSet:
     for path, repair in repairs.items():
         if read_text(path)[0] != repair.before:
             raise VaultError(f"“{repair.filename}” has changed while it was checked. Run the command again.")
-    title = f"Make the safe fixes of {plural(len(repairs), '# note|# notes')}"
-    if any(is_book_entry(path) for path in repairs):
-        title = f"Make the safe fixes of {plural(len(repairs), '# entry|# entries')}"
-        return ChangeSet(title, plan_edits(list(repairs), lambda path, _text: repairs[path].after).changes.changes)
-    return ChangeSet(title, tuple(NoteFileChange(path, each.before, each.after) for path, each in repairs.items()))
+    what = "# entry|# entries" if any(map(is_book_entry, repairs)) else "# note|# notes"
+    made = [NoteFileChange(path, each.before, each.after) for path, each in repairs.items()]
+    return ChangeSet(f"Make the safe fixes of {plural(len(repairs), what)}", file_changes(made))
 
 
 def _print(

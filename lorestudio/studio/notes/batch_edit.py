@@ -14,7 +14,6 @@ from msgspec import Struct
 
 from lorestudio.domain.entry import NoteProblem
 from lorestudio.domain.javascript import Json, to_string, trim
-from lorestudio.domain.records import replace
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.notes.book_entries import entry_texts, is_book_entry, plan_edits
 from lorestudio.studio.notes.changes.change_set import ChangeSet, NoteFileChange
@@ -64,13 +63,13 @@ def plan_property(vaults: Sequence[VaultNotes], paths: Sequence[Path], name: str
     if not trim(name):
         raise InputError("property", "no property is named.")
     planned = _planned(vaults, trim(name), dict.fromkeys(paths, change))
-    return titled(planned, _title(trim(name), change, _amount(planned)))
+    return planned.titled(_title(trim(name), change, _amount(planned)))
 
 
 def plan_numbers(vaults: Sequence[VaultNotes], name: str, numbers: Mapping[Path, int]) -> Planned:
     """Give each of these notes its number, as priority or order. Raises InputError where no note is named."""
     planned = _planned(vaults, name, {path: SetValue(number) for path, number in numbers.items()})
-    return titled(planned, f"Number {name} in {_amount(planned)}")
+    return planned.titled(f"Number {name} in {_amount(planned)}")
 
 
 def leaving(planned: Planned, rules: ParseRules) -> int:
@@ -85,11 +84,6 @@ def leaving(planned: Planned, rules: ParseRules) -> int:
 
 def _amount(planned: Planned) -> str:
     return plural(planned.count, "# entry|# entries" if planned.entries else "# note|# notes")
-
-
-def titled(planned: Planned, title: str) -> Planned:
-    """The same under another title."""
-    return replace(planned, changes=replace(planned.changes, title=title))
 
 
 def _planned(vaults: Sequence[VaultNotes], name: str, changes: Mapping[Path, PropertyChange]) -> Planned:

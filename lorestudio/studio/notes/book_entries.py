@@ -354,6 +354,16 @@ def plan_edits(paths: Sequence[Path], edited: Callable[[Path, str], str]) -> Pla
     return _planned("Edit {what}", paths, change)
 
 
+def file_changes(changes: Sequence[NoteFileChange]) -> tuple[NoteFileChange, ...]:
+    """Changes of texts as changes of files: those of entries become one of each book, behind those of notes.
+
+    Raises InputError where an entry cannot have its text, and VaultError.
+    """
+    texts = {change.path: change.after or "" for change in changes if is_book_entry(change.path)}
+    notes = (change for change in changes if change.path not in texts)
+    return (*notes, *(plan_edits(list(texts), lambda path, _text: texts[path]).changes.changes if texts else ()))
+
+
 def plan_switch(paths: Sequence[Path]) -> Planned:
     """Switch the entries off, or on where all of them are off. Raises VaultError."""
     entries = [_read(path.parent).entry(_uid(path)) or {} for path in paths]

@@ -21,7 +21,7 @@ from lorestudio.domain.entry import VaultIndex
 from lorestudio.domain.javascript import Json, trim
 from lorestudio.domain.records import grouped
 from lorestudio.exchange.problems import InputError
-from lorestudio.studio.notes.batch_edit import ChangeItems, SetValue, plan_texts, property_edit, titled
+from lorestudio.studio.notes.batch_edit import ChangeItems, SetValue, plan_texts, property_edit
 from lorestudio.studio.notes.note_files import template_folders
 from lorestudio.studio.notes.vault_notes import Planned, VaultNotes
 from lorestudio.trace.wording import plural
@@ -146,7 +146,7 @@ def plan_entries(vaults: Mapping[str, VaultNotes], chosen: Sequence[PlainNote], 
     planned = plan_texts(
         (vaults[one.vault].path(one.filename), one.filename, partial(_as_entry, one=one, tag=tag)) for one in chosen
     )
-    return titled(planned, f"Make {plural(planned.count, 'an entry of # note|entries of # notes')}")
+    return planned.titled(f"Make {plural(planned.count, 'an entry of # note|entries of # notes')}")
 
 
 def _as_entry(text: str, one: PlainNote, tag: str) -> str:

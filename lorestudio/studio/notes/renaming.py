@@ -430,7 +430,7 @@ def plan_move_folder(vaults: Sequence[VaultNotes], home: Path, folder: str, to: 
         beside = []
     planned = plan_move(vaults, notes, to, folder, beside)
     title = f"Move the folder {folder} to {to or 'the vault itself'}"
-    return replace(planned, changes=replace(planned.changes, title=title), remarks=(*planned.remarks, *told))
+    return replace(planned.titled(title), remarks=(*planned.remarks, *told))
 
 
 def _change(vault: VaultNotes, filename: str, wanted: NewName) -> _NameChange:

@@ -31,7 +31,7 @@ from lorestudio.domain.lifecycle import CancelToken, heed
 from lorestudio.domain.patterns import LONGEST, compile_guarded
 from lorestudio.domain.records import Terse, grouped
 from lorestudio.exchange.problems import InputError
-from lorestudio.studio.notes.book_entries import is_book_entry, plan_edits, read_text
+from lorestudio.studio.notes.book_entries import file_changes, is_book_entry, read_text
 from lorestudio.studio.notes.changes.change_set import ChangeSet, NoteFileChange
 from lorestudio.studio.notes.vault_notes import Planned, VaultNotes, home_of
 from lorestudio.trace.wording import plural
@@ -417,7 +417,7 @@ class Replacer:
             )
         self.query = query
         self.term: Term = query.only
-        self._parts = tuple(_parts(words, self.term.pattern)) if query.options.regex else (words,)
+        self._parts = tuple(_parts(words, self.term.pattern)) if query.options.regex else ((words, None),)
 
     def replacements(self, note: FoundNote) -> tuple[Replacement, ...]:
         """For each hit in the note's text what takes its place; hits in the file's name have no replacement.
@@ -441,22 +441,18 @@ class Replacer:
         yield from self.term.matches(document.text, document.body_start)
 
     def _text(self, match: regex.Match[str]) -> str:
-        return "".join(part if isinstance(part, str) else match[part.group] or "" for part in self._parts)
+        return "".join(text + ("" if group is None else match[group] or "") for text, group in self._parts)
 
 
-class _GroupPart(Struct, frozen=True):
-    group: int | str
-
-
-def _parts(words: str, pattern: regex.Pattern[str]) -> Iterator[str | _GroupPart]:
+def _parts(words: str, pattern: regex.Pattern[str]) -> Iterator[tuple[str, int | str | None]]:
+    """The pieces of a replacement: a text, and the group that stands behind it, if one does."""
     done = 0
     for found in _PART.finditer(words):
-        yield words[done : found.start()]
-        done = found.end()
+        text, done = words[done : found.start()], found.end()
         if found["escape"]:
-            yield _ESCAPES.get(found["escape"], found[0])
+            yield text + _ESCAPES.get(found["escape"], found[0]), None
         elif found["dollar"]:
-            yield "$"
+            yield f"{text}$", None
         else:
             group: int | str = int(found["number"]) if found["number"] else found["name"]
             there = group <= pattern.groups if isinstance(group, int) else group in pattern.groupindex
@@ -466,8 +462,8 @@ def _parts(words: str, pattern: regex.Pattern[str]) -> Iterator[str | _GroupPart
                     f"the expression has no group for {found[0]} at character {found.start() + 1}. "
                     "Write $$ for a dollar sign.",
                 )
-            yield _GroupPart(group)
-    yield words[done:]
+            yield text, group
+    yield words[done:], None
 
 
 def plan_replace(replacer: Replacer, chosen: Sequence[FoundNote]) -> Planned:
@@ -477,7 +473,6 @@ def plan_replace(replacer: Replacer, chosen: Sequence[FoundNote]) -> Planned:
     VaultError where the entry of a lorebook cannot have the text.
     """
     made: list[NoteFileChange] = []
-    entries: dict[Path, str] = {}
     remarks: list[str] = []
     count = 0
     for note in chosen:
@@ -494,18 +489,15 @@ def plan_replace(replacer: Replacer, chosen: Sequence[FoundNote]) -> Planned:
         if after == before:
             continue
         count += len(found)
-        if is_book_entry(note.path):
-            entries[note.path] = after
-            continue
         made.append(NoteFileChange(note.path, before, after))
         remarks += _consequences(note, before, after, found)
-    what = f"Replace {plural(count, '# place|# places')} in {plural(len(made) + len(entries), '# note|# notes')}"
-    if entries:
-        made += plan_edits(list(entries), lambda path, _text: entries[path]).changes.changes
-    return Planned(ChangeSet(what, tuple(made)), tuple(remarks))
+    what = f"Replace {plural(count, '# place|# places')} in {plural(len(made), '# note|# notes')}"
+    return Planned(ChangeSet(what, file_changes(made)), tuple(remarks))
 
 
 def _consequences(note: FoundNote, before: str, after: str, found: Sequence[Replacement]) -> Iterator[str]:
+    if is_book_entry(note.path):
+        return
     if any(one.hit.where is SearchPlace.TITLE for one in found):
         yield f"{note.filename}: its title changes, and references to it do not. Rename the note to change both."
     if any(one.hit.where is SearchPlace.PROPERTIES for one in found):
@@ -521,7 +513,6 @@ def plan_repairs(folders: Mapping[str, Path], repairs: Sequence[Repair]) -> Plan
     A note whose file is no longer what was looked at stays as it is, and a remark says so.
     """
     made: list[NoteFileChange] = []
-    entries: dict[Path, str] = {}
     remarks: list[str] = []
     titles: list[str] = []
     for repair in repairs:
@@ -535,16 +526,10 @@ def plan_repairs(folders: Mapping[str, Path], repairs: Sequence[Repair]) -> Plan
         if before is None:
             continue
         mark = BOM if before.startswith(BOM) else ""
-        after = mark + repair.after.removeprefix(BOM)
-        if is_book_entry(path):
-            entries[path] = after
-        else:
-            made.append(NoteFileChange(path, before, after))
+        made.append(NoteFileChange(path, before, mark + repair.after.removeprefix(BOM)))
         titles += repair.titles
-    if entries:
-        made += plan_edits(list(entries), lambda path, _text: entries[path]).changes.changes
     title = titles[0] if len(titles) == 1 else f"Mend {len(titles)} problems"
-    return Planned(ChangeSet(title, tuple(made)), tuple(remarks))
+    return Planned(ChangeSet(title, file_changes(made)), tuple(remarks))
 
 
 def _as_looked_at(path: Path, known: str | None, stale: str, remarks: list[str]) -> str | None:

@@ -72,6 +72,10 @@ class Planned(Struct, frozen=True):
         """How many notes, or entries of lorebooks, change."""
         return self.entries or len(self.changes.changes)
 
+    def titled(self, title: str) -> Planned:
+        """The same under another title."""
+        return replace(self, changes=replace(self.changes, title=title))
+
 
 def read_vault_notes(folder: Path, *, wanted: Callable[[NoteFile], bool] | None = None) -> VaultNotes:
     """All notes below the folder with their references; mentions are looked for once they are asked for.

@@ -20,7 +20,7 @@ from lorestudio.domain.javascript import fold, length, trim
 from lorestudio.domain.records import replace
 from lorestudio.exchange.problems import InputError
 from lorestudio.llm.messages import ChatReply
-from lorestudio.studio.notes.book_entries import entry_texts, is_book_entry, plan_edits
+from lorestudio.studio.notes.book_entries import entry_texts, file_changes, is_book_entry
 from lorestudio.studio.notes.changes.change_set import ChangedMeanwhileError, ChangeSet, NoteFileChange
 from lorestudio.studio.notes.changes.log import ChangeLog
 from lorestudio.studio.project.project import Project
@@ -407,12 +407,7 @@ def change_set(proposals: Sequence[Proposal], locked: Collection[str] = frozense
     for proposal in proposals:
         if is_locked(proposal.path, locked):
             raise InputError(proposal.path.name, "the note is locked in the studio, so nothing is written.")
-    made = [change_of(proposal) for proposal in proposals]
-    entries = {change.path: change.after or "" for change in made if is_book_entry(change.path)}
-    files = [change for change in made if change.path not in entries]
-    if entries:
-        files += plan_edits(list(entries), lambda path, _text: entries[path]).changes.changes
-    return ChangeSet(_title(proposals), tuple(files))
+    return ChangeSet(_title(proposals), file_changes([change_of(proposal) for proposal in proposals]))
 
 
 def write_accepted(

@@ -49,7 +49,7 @@ def plan_change(vaults: Sequence[VaultNotes], path: Path, change: Change) -> Pla
     planned = plan_property(vaults, [path], edit.name, property_change(edit))
     if planned.remarks:
         raise InputError(path, " ".join(planned.remarks))
-    return replace(planned, changes=replace(planned.changes, title=change.title))
+    return planned.titled(change.title)
 
 
 class ProjectChanges:

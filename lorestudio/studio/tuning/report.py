@@ -12,7 +12,7 @@ from lorestudio.settings.files import json_bytes
 from lorestudio.settings.sections import dump_section
 from lorestudio.settings.store import SettingsProfile, SettingsProfiles, new_document
 from lorestudio.studio.compare.comparison import Candidate
-from lorestudio.studio.notes.book_entries import is_book_entry, plan_edits, read_text
+from lorestudio.studio.notes.book_entries import file_changes, read_text
 from lorestudio.studio.notes.changes.change_set import ChangeSet, DiffLineKind, NoteFileChange, difference
 from lorestudio.studio.notes.vault_notes import Planned
 from lorestudio.studio.report.page import html_table, page_of
@@ -72,9 +72,7 @@ def plan_notes(trial: TuningTrial, point: Point) -> Planned:
         if text not in (change.before, change.after):
             raise InputError(change.path, "the note was changed since it was searched with. Search again.")
         left += [] if text == change.after else [change]
-    texts = {change.path: change.after or "" for change in left if is_book_entry(change.path)}
-    made = plan_edits(list(texts), lambda path, _text: texts[path]).changes.changes if texts else tuple(left)
-    return Planned(ChangeSet(wanted.title, made))
+    return Planned(ChangeSet(wanted.title, file_changes(left)))
 
 
 def to_carry_over(trial: TuningTrial, point: Point) -> tuple[tuple[str, str, str], ...]:

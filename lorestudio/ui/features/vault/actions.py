@@ -659,7 +659,7 @@ class VaultFeature(Feature):
 
 def _switched(paths: tuple[Path, ...], on: bool, title: str, vaults: Sequence[VaultNotes]) -> Planned:
     planned = plan_property(vaults, paths, "enabled", SetValue(on))
-    return replace(planned, changes=replace(planned.changes, title=title))
+    return planned.titled(title)
 
 
 def _is_off(note: Note) -> bool:
