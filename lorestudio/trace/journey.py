@@ -112,6 +112,11 @@ class FateState(StrEnum):
     UNDECIDED = "undecided"  # still a candidate when the run ended
     NEVER = "never"  # never a candidate
 
+    @property
+    def went_in(self) -> bool:
+        """Whether it stands in the prompt, whole or shortened."""
+        return self in {FateState.INJECTED, FateState.TRUNCATED}
+
 
 class Fate(Struct, frozen=True):
     """The decision that settled an entry: which stage made it, and the reason's code and details.

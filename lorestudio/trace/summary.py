@@ -226,7 +226,7 @@ _GROUPS: Final = (
 
 def _group(item: Fate, trace: Trace) -> str:
     """Which part of the sentence counts the entry."""
-    if item.state in (FateState.INJECTED, FateState.TRUNCATED):
+    if item.state.went_in:
         return "in"
     if item.state is FateState.UNDECIDED:
         return "open"

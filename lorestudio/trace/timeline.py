@@ -50,8 +50,6 @@ CANDIDATE_STATES: Final = frozenset({FateState.INJECTED, FateState.TRUNCATED, Fa
 
 EMPTY_TITLES: Final[Mapping[int, str]] = MappingProxyType({})
 
-INJECTED_STATES: Final = frozenset({FateState.INJECTED, FateState.TRUNCATED})
-
 
 class Ending(Struct, frozen=True):
     """How a run ended for an entry: a `Fate` without what differs from entry to entry."""
@@ -63,7 +61,7 @@ class Ending(Struct, frozen=True):
     @property
     def injected(self) -> bool:
         """Whether the entry went in, whole or shortened."""
-        return self.state in INJECTED_STATES
+        return self.state.went_in
 
     @property
     def candidate(self) -> bool:

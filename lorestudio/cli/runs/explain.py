@@ -31,7 +31,6 @@ from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.simulator import Simulator, knowing_all
 from lorestudio.studio.tryout.preview import HeldRuns
 from lorestudio.studio.tryout.why_not import (
-    WENT_IN,
     Answer,
     WhyNot,
     WhyNotFinder,
@@ -101,7 +100,7 @@ def entry_lines(explained: EntryExplained) -> list[str]:
             lines += ["", *stages]
         if explained.would is not None:
             lines += ["", *(f"It {sentence}." for sentence in explained.would.sentences)]
-        elif explained.not_held and end.state not in WENT_IN:
+        elif explained.not_held and not end.state.went_in:
             lines += ["", f"What later stages would have done is not known. {explained.not_held}"]
     if explained.found is not None and explained.found.complete:
         lines += ["", *_found_lines(explained.found)]

@@ -64,8 +64,6 @@ ENOUGH_MESSAGES: Final = 12
 WANTED_TIMES: Final = 3
 """A search in vain counts from so many times on (rules: deeplore-tools 3.3 B01)."""
 
-_INJECTED: Final = frozenset({FateState.INJECTED, FateState.TRUNCATED})
-
 
 class Career(Struct):
     """What became of one entry in all runs. `stops` counts by stage and reason."""
@@ -138,7 +136,7 @@ def careers_in(traces: Iterable[Trace]) -> Careers:
             if ref is None:
                 continue
             career = careers.setdefault((ref.vault, ref.filename), Career())
-            if fate.state in _INJECTED:
+            if fate.state.went_in:
                 career.matched += 1
                 career.injected += 1
             elif offered and fate.phase is Phase.SELECT:

@@ -19,7 +19,7 @@ from lorestudio.studio.replay.simulator import Simulator, decided_trace
 from lorestudio.systems.base import Given, Moment, State, StopBetweenStages, System
 from lorestudio.systems.offline import Unanswered
 from lorestudio.trace.found_keys import FoundKey
-from lorestudio.trace.journey import CellState, Fate, FateState, Journeys
+from lorestudio.trace.journey import CellState, Fate, Journeys
 from lorestudio.trace.model import AS_STORED, Phase, Trace, Turn
 
 STAND_IN: Final = "No model is asked here: the offline stand-in chose in its place, by shared words alone."
@@ -60,7 +60,7 @@ class BenchRow(Terse, frozen=True):
     @property
     def injected(self) -> bool:
         """Whether it goes in, shortened or not."""
-        return self.fate.state in {FateState.INJECTED, FateState.TRUNCATED}
+        return self.fate.state.went_in
 
 
 class BenchResult(Terse, frozen=True):

@@ -184,8 +184,7 @@ def _injected(entry: Entry, trace: Trace, ran: Rerun) -> InjectedText | None:
 
 
 def _outcome(entry: Entry, journeys: Journeys) -> EntryOutcome:
-    goes_in = journeys.fate(entry.id).state in {FateState.INJECTED, FateState.TRUNCATED}
-    return EntryOutcome(goes_in, journeys.told(entry.id).sentence)
+    return EntryOutcome(journeys.fate(entry.id).state.went_in, journeys.told(entry.id).sentence)
 
 
 _ASKABLE = frozenset({FateState.REMOVED, FateState.REFUSED, FateState.NEVER})

@@ -351,7 +351,6 @@ def _lore(trace: Trace) -> Sequence[tuple[str, str, int, str]]:
 ENOUGH: Final = 3
 """Changes of one group, such as keys, that are looked for: such as work, or at least lift the obstacle."""
 
-WENT_IN: Final = frozenset({FateState.INJECTED, FateState.TRUNCATED})
 
 _LOOKED_AT: Final = 4
 """So many of the newest messages are looked through for keys."""
@@ -409,7 +408,7 @@ class WhyNotFinder:
             number = note.id
         end = journeys.fate(number)
         title = trace.entries[number].title if note is None else note.title
-        keeps_out = end.state in WENT_IN
+        keeps_out = end.state.went_in
         scans = not project.of_books or rerun.system.kind.books is not None
         editable = note is not None and scans and runs.changes.can_edit(*target)
         found = WhyNot(target, title, rerun.before, end, keeps_out, not editable)
@@ -573,7 +572,7 @@ class _ReasonSearch:
         return Journeys(ran.trace).fate(numbered(ran.trace, self._target))
 
     def _works(self, ran: WhatIf) -> bool:
-        return not ran.unanswered and (self._fate(ran).state in WENT_IN) is not self._found.keeps_out
+        return not ran.unanswered and self._fate(ran).state.went_in is not self._found.keeps_out
 
     # ---- what came of it --------------------------------------------------------------------------------------------
 

@@ -23,7 +23,6 @@ from lorestudio.systems.deeplore.inputs import Inputs
 from lorestudio.systems.deeplore.matching.key_search import would_match
 from lorestudio.systems.deeplore.stages.snapshot import scan_window
 from lorestudio.systems.ideas import Change, NoteEdit, Option, Steps, always, declared_setting, key_ideas
-from lorestudio.trace.journey import FateState
 from lorestudio.trace.model import Outcome, Verdict
 from lorestudio.trace.wording import joined, quoted
 
@@ -472,7 +471,7 @@ def options(s: DeepLoreSituation) -> tuple[Option, ...]:
     tried: Iterable[Option] = ()
     if s.keeps_out:
         tried = _keeping_out(s)
-    elif s.fate.state not in {FateState.INJECTED, FateState.TRUNCATED}:
+    elif not s.fate.state.went_in:
         tried = (option for maker in _BY_REASON.get(s.fate.reason, _NOT_MATCHED) for option in maker(s))
     return tuple(each for each in tried if len(each.steps) and (s.editable or each.steps[0].note is None))
 

@@ -17,7 +17,7 @@ from lorestudio.domain.entry import Entry, LeftOutNote
 from lorestudio.domain.lifecycle import Cancelled, CancelToken
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.tryout.preview import HeldRuns
-from lorestudio.studio.tryout.why_not import WENT_IN, Answer, Holds, WhyNot, WhyNotFinder, WhyNotNews
+from lorestudio.studio.tryout.why_not import Answer, Holds, WhyNot, WhyNotFinder, WhyNotNews
 from lorestudio.trace.diff import Key
 from lorestudio.trace.held_run import WouldAlso
 from lorestudio.trace.journey import Fate
@@ -96,7 +96,7 @@ class WhyNotSearch(QObject):
     @property
     def goes_in(self) -> bool:
         """Whether the chosen entry goes into the chosen reply."""
-        return self._fate is not None and self._fate.state in WENT_IN
+        return self._fate is not None and self._fate.state.went_in
 
     @property
     def found(self) -> WhyNot | None:
@@ -264,7 +264,7 @@ class WouldWork(RowWork[WouldAlso]):
         """Why nothing can be known of an entry that did not go into that run, "" where it can."""
         if trace is None or trace is not self.trace:
             return ""
-        return "" if self._session.runs.journeys(trace).fate(entry).state in WENT_IN else self._why_not
+        return "" if self._session.runs.journeys(trace).fate(entry).state.went_in else self._why_not
 
     def _asking(self, simulator: Simulator, generation: Generation) -> tuple[Trace, _Ask[WouldAlso] | None]:
         runs = self._session.runs
@@ -285,7 +285,7 @@ class FixWork(RowWork[Answer]):
 
         def ask(entry: int, cancel: CancelToken) -> Answer | None:
             fate, ref = ends.fate(entry), trace.entries.get(entry) or self._session.entry(entry)
-            if ref is None or fate.state in WENT_IN or fate.reason in words.takes_no_part:
+            if ref is None or fate.state.went_in or fate.reason in words.takes_no_part:
                 return None
             found = finder.find((ref.vault, ref.filename), None, cancel, first=True)
             best = found.answers[0] if found.answers else None
