@@ -220,6 +220,11 @@ class Run:
         """A stage of this run; its work is given the ledger and closes it."""
         return FunctionStage(name, phase, lambda _run, _inputs, ledger: work(ledger))
 
+    def take(self, ledger: Ledger, entry: Choosable, reason: str, /, **details: Json) -> None:
+        """The entry becomes a candidate."""
+        self.candidates.append(entry)
+        ledger.add(entry, reason, **details)
+
     def drop(self, ledger: Ledger, entry: Choosable, reason: str, /, **details: Json) -> None:
         """The entry is no candidate any more."""
         self.candidates.remove(entry)

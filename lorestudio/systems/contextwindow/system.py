@@ -94,12 +94,11 @@ class _WindowRun(Run):
     def _match(self, ledger: Ledger) -> StageRecord:
         for page in self.pages:
             for match in page.selection.matches:
-                entry = page.entry(match.key)
-                self.candidates.append(entry)
-                message = self._message(match.trigger)
-                details: dict[str, Json] = {} if message is None else {"message": message}
-                ledger.add(entry, "cw_match", trigger=match.trigger, key=match.trigger, occurrences=match.occurrences,
-                           **details, **self._on(page))  # fmt: skip
+                entry, trigger = page.entry(match.key), match.trigger
+                details: dict[str, Json] = {"trigger": trigger, "key": trigger, "occurrences": match.occurrences}
+                if (message := self._message(trigger)) is not None:
+                    details["message"] = message
+                self.take(ledger, entry, "cw_match", **details, **self._on(page))
         return ledger.close(
             self.candidates,
             default_reason="cw_not_mentioned",
@@ -112,16 +111,14 @@ class _WindowRun(Run):
             for link in page.selection.links:
                 if link.new:
                     source, entry = page.entry(link.source), page.entry(link.target)
-                    self.candidates.append(entry)
-                    ledger.add(entry, "cw_link", source=source.title, source_id=source.id)
+                    self.take(ledger, entry, "cw_link", source=source.title, source_id=source.id)
         return ledger.close(self.candidates)
 
     def _dependants(self, ledger: Ledger) -> StageRecord:
         for page in self.pages:
             for key in page.selection.dependants:
-                entry = page.entry(key)
-                self.candidates.append(entry)
-                ledger.add(entry, "cw_dependant", names=list(page.vault.window.lore[key].required_keys))
+                names = list(page.vault.window.lore[key].required_keys)
+                self.take(ledger, page.entry(key), "cw_dependant", names=names)
         return ledger.close(self.candidates)
 
     def _requirements(self, ledger: Ledger) -> StageRecord:
@@ -155,7 +152,7 @@ class _WindowRun(Run):
 
     def _page_budgets(self, ledger: Ledger) -> StageRecord:
         if len(self.pages) < 2:
-            return self._skipped(ledger, "cw_one_page")
+            return ledger.skipped("cw_one_page")
         shares: list[Json] = [
             {"page": page.name, "size": page.size, "budget": page.budget, "used": page.tokens} for page in self.pages
         ]
@@ -169,9 +166,8 @@ class _WindowRun(Run):
         for page in self.pages:
             if page.is_whole:  # a page without a budget is not looked at
                 for entry in page.vault.entries.values():
-                    self.candidates.append(entry)
                     total += (cost := self.counter.count(entry.content))
-                    ledger.add(entry, "cw_whole", cost=cost, total=total, **self._on(page))
+                    self.take(ledger, entry, "cw_whole", cost=cost, total=total, **self._on(page))
             for choice in page.choices(Pass.PRIORITY):
                 if choice.taken:
                     total += choice.cost
@@ -184,15 +180,14 @@ class _WindowRun(Run):
 
     def _fill(self, ledger: Ledger) -> StageRecord:
         if not (self.settings.fill_mode or self.settings.fill_and_split_mode):
-            return self._skipped(ledger, "cw_no_fill")
+            return ledger.skipped("cw_no_fill")
         reasons = {Refusal.REQUIREMENT: "cw_fill_requirement", Refusal.NOT_EXAMINED: "cw_not_examined"}
         for page in self.pages:
             for choice in page.choices(Pass.FILL):
                 entry = page.entry(choice.key)
                 if choice.taken:
-                    self.candidates.append(entry)
-                    used = choice.used + choice.cost
-                    ledger.add(entry, "cw_filled", cost=choice.cost, used=used, limit=choice.limit, **self._on(page))
+                    cost, used = choice.cost, choice.used + choice.cost
+                    self.take(ledger, entry, "cw_filled", cost=cost, used=used, limit=choice.limit, **self._on(page))
                 elif choice.refusal in reasons:
                     ledger.refuse(entry, reasons[choice.refusal], **self._on(page))
                 else:
@@ -201,18 +196,16 @@ class _WindowRun(Run):
 
     def _elements(self, ledger: Ledger) -> StageRecord:
         if not any(page.vault.elements for page in self.pages):
-            return self._skipped(ledger, "cw_no_elements")
+            return ledger.skipped("cw_no_elements")
         for page in self.pages:
             limit = page.fitted.shares.get(ELEMENTS, 0)
             if page.is_whole:
                 for entry in page.vault.elements:
-                    self.candidates.append(entry)
-                    ledger.add(entry, "cw_whole", cost=self.counter.count(entry.content), **self._on(page))
+                    self.take(ledger, entry, "cw_whole", cost=self.counter.count(entry.content), **self._on(page))
             for item in page.fitted.elements.items:
                 entry = page.vault.elements[item.place]
                 if item.kept:
-                    self.candidates.append(entry)
-                    ledger.add(entry, "cw_element", cost=item.tokens, limit=limit, **self._on(page))
+                    self.take(ledger, entry, "cw_element", cost=item.tokens, limit=limit, **self._on(page))
                 else:
                     why = item.reason.value
                     ledger.refuse(entry, "cw_element_cut", cost=item.tokens, limit=limit, why=why, **self._on(page))
@@ -221,7 +214,7 @@ class _WindowRun(Run):
     def _turns(self, ledger: Ledger) -> StageRecord:
         page = next((page for page in self.pages if page.vault.window.history), None)
         if page is None:
-            return self._skipped(ledger, "cw_no_turns")
+            return ledger.skipped("cw_no_turns")
         history = page.vault.window.history
         cut = page.fitted.turns
         order = tuple(range(len(history))) if page.is_whole else cut.order
@@ -281,9 +274,6 @@ class _WindowRun(Run):
         found = (place for place in self.scanned if low in self.moment.chat[place].text.lower())
         place = next(found, None)
         return None if place is None else self.moment.position(place)
-
-    def _skipped(self, ledger: Ledger, note: str) -> StageRecord:
-        return ledger.close(self.candidates, note, status=StageStatus.SKIPPED)
 
 
 def _lack(choice: CandidateFate) -> Mapping[str, Json]:

@@ -199,7 +199,7 @@ class _FactsRun(VectorRun):
         below = {self._at(match) for match in self.found.below}
         threshold = self.search.min_score
         for match in pinned:
-            self._take(book, self._at(match), "fm_pinned")
+            self.take(book, MemoryPlace(self._at(match)), "fm_pinned")
         for rank, match in enumerate(ranked, 1):
             place, shown = self._at(match), {"score": round(match.score, 4)}
             if self.known.memories[place].pinned:
@@ -210,7 +210,7 @@ class _FactsRun(VectorRun):
                 book.refuse(MemoryPlace(place), "fm_below", **shown, threshold=threshold)
             else:
                 details = shown | {"rank": rank} | ({"threshold": threshold} if threshold > 0 else {})
-                self._take(book, place, "fm_found", **details)
+                self.take(book, MemoryPlace(place), "fm_found", **details)
         bare = [
             place
             for place in self.at_hand
@@ -264,11 +264,6 @@ class _FactsRun(VectorRun):
         for chosen_one in self.candidates:
             book.keep(chosen_one, "fm_placed", position=position, depth=depth, role=role)
         return book.close(self.candidates)
-
-    def _take(self, book: Ledger, place: int, reason: str, **details: Json) -> None:
-        """The memory becomes a candidate."""
-        self.candidates.append(MemoryPlace(place))
-        book.add(MemoryPlace(place), reason, **details)
 
     # ---- the trace --------------------------------------------------------------------------------------------------
 

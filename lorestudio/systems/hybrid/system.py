@@ -155,9 +155,7 @@ class _HybridRun(VectorRun):
 
     def _constants(self, ledger: Ledger) -> StageRecord:
         for each in self.prepared.constants:
-            entry = self.entries[each.id]
-            self.candidates.append(entry)
-            ledger.add(entry, "constant")
+            self.take(ledger, self.entries[each.id], "constant")
         return ledger.close(self.candidates)
 
     def _keys(self, ledger: Ledger) -> StageRecord:
@@ -168,9 +166,8 @@ class _HybridRun(VectorRun):
             entry, hit = self.entries[each.id], self.prepared.hits.get(each.id)
             if hit is None and not semantic:
                 continue  # held in without a key: it comes behind this stage
-            self.candidates.append(entry)
             details: dict[str, Json] = {} if hit is None else {"key": hit} | self._message(hit)
-            ledger.add(entry, "hy_eligible" if semantic else "hy_key", **details)
+            self.take(ledger, entry, "hy_eligible" if semantic else "hy_key", **details)
         looked_at: dict[str, Json] = {"messages": len(self.texts.messages)}
         return ledger.close(self.candidates, default_reason="hy_no_key", details=looked_at)
 

@@ -241,8 +241,7 @@ class _WorldInfoRun(Run):
             entry, shown = self.entries[uid], round(score, 4)
             details: dict[str, Json] = {"score": shown, "threshold": settings.vector_threshold, "rank": ranks[uid]}
             if uid in found.taken:
-                self.candidates.append(entry)
-                ledger.add(entry, "wi_similar", **details)
+                self.take(ledger, entry, "wi_similar", **details)
             elif score >= settings.vector_threshold:
                 ledger.refuse(entry, "wi_similar_beyond", limit=settings.vector_entries, **details)
             else:
@@ -271,8 +270,7 @@ class _WorldInfoRun(Run):
             if event.taken and there:
                 ledger.keep(entry, reason, **details)
             elif event.taken:
-                self.candidates.append(entry)
-                ledger.add(entry, reason, **details)
+                self.take(ledger, entry, reason, **details)
             elif there:
                 self.drop(ledger, entry, reason, **details)
             else:
