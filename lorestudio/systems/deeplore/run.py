@@ -44,10 +44,10 @@ from lorestudio.systems.runner import Holding, Mulberry32, entry_refs, run_stage
 from lorestudio.trace.model import Limit, PromptBlock, RunOutcome, StageRecord, StageStatus, Trace
 
 KEPT: Final = 4096
-"""Generations of which it is known. With records one takes some 15 kB.
+"""Generations of which it is known. With records one takes some 15 kB."""
 
-Once there are more, any one is forgotten: the oldest is what a replay asks for next, so that none would ever be found.
-"""
+VERDICTS: Final = 200_000
+"""As many of what these say of entries are known, some 100 MB: in a large vault a generation has hundreds of them."""
 
 
 @cache
@@ -77,6 +77,11 @@ class Matched(Struct, frozen=True):
         names, words = tuple(labels), tuple(labels.values())
         return cls(tuple(state.candidates), names, words, matched, draws, state.random.state, switches, records)
 
+    @property
+    def size(self) -> int:
+        """How much there is to remember: its verdicts."""
+        return sum(len(record.verdicts) for record in self.records)
+
     def hand_to(self, state: RunState) -> tuple[StageRecord, ...]:
         """Bring a run to where it would be after matching."""
         state.candidates, state.matched = list(self.candidates), set(self.matched)
@@ -101,9 +106,7 @@ async def match(state: RunState, ctx: Inputs) -> tuple[StageRecord, ...]:
         return found.hand_to(state)
     records = await run_stages(pipeline.MATCHING, state, ctx, ctx.moment)
     if all(record.status is not StageStatus.FAILED for record in records):
-        while len(places := tuple(known)) >= KEPT:
-            known.pop(places[hash(key) % KEPT], None)
-        known[key] = Matched.of(state, records)
+        known.take(key, Matched.of(state, records), KEPT, VERDICTS)
     return records
 
 

@@ -189,3 +189,18 @@ def test_of_more_generations_than_are_kept_some_are_known_when_all_are_run_again
             run_world(World(changed(there.context, state=replace(there.context.state, random_state=seed))))
     assert len(there.context.index.matched[recorded]) == 40
     assert 60 <= len(anew) < 100  # of those left out some took the place of others
+
+
+def test_of_large_generations_fewer_are_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    there = quiet(lamps(), recorded=True)
+    known = there.context.index.matched[True]
+    run_world(there)
+    (first,) = known.values()
+    assert first.size == sum(len(record.verdicts) for record in first.records) > 0
+    most = 2 * first.size
+    monkeypatch.setattr("lorestudio.systems.deeplore.run.VERDICTS", most)
+    for depth in (1, 2, 3):
+        run_world(quiet(there, recorded=True, scan_depth=depth))
+    assert 0 < len(known) < 4
+    assert known.size <= most
+    assert known.size == sum(each.size for each in known.values())

@@ -18,6 +18,23 @@ from lorestudio.systems.deeplore.matching.keys import KeyMatcher
 from lorestudio.trace.model import Verdict
 
 
+class Remembered(dict[Hashable, Any]):
+    """What was found, each with its `size`, up to an amount of it. For any thread.
+
+    Once there is more, any one is forgotten: the oldest is what a replay asks for next, so that none would be found.
+    """
+
+    size = 0
+
+    def take(self, key: Hashable, found: Any, most: int, most_size: int) -> None:  # noqa: ANN401  # what runs make of it
+        """Remember this too, of `most` at most, and of this size together."""
+        while (places := tuple(self)) and (len(places) >= most or self.size + found.size > most_size):
+            gone = self.pop(places[hash(key) % len(places)], None)
+            self.size -= 0 if gone is None else gone.size
+        self[key] = found
+        self.size += found.size
+
+
 class DeepLoreIndex:
     """A vault index with its derived data, made on first use and never changed afterwards.
 
@@ -36,7 +53,7 @@ class DeepLoreIndex:
         self.guides = tuple(entry for entry in vault.entries if entry.guide)
         self._matchers: dict[tuple[bool, bool], KeyMatcher] = {}
         self._folded: dict[int, str] = {}
-        self.matched: tuple[dict[Hashable, Any], dict[Hashable, Any]] = ({}, {})
+        self.matched = Remembered(), Remembered()
         """What runs have matched, those that are not recorded and those that are (`systems.deeplore.run`)."""
         self.woken: dict[Hashable, Verdict] = {}
         """Who was woken by which key in whose content, at which step: most runs say the same of most of them."""
