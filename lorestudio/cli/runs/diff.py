@@ -122,7 +122,7 @@ def diff_runs(
         name = "--against" if against is not None else "--swipe"
         raise InputError(name, "say which reply is meant with --message.")
     one = with_kept(Simulator(first, by.made(first, asked)))
-    two = one if against is not None else with_kept(Simulator(second, other.made(second, asked)))
+    two = one if against is not None else with_kept(Simulator(second, other.made(second, asked), earlier=(one,)))
     if message is None:
         _whole_chat(one, two, titles, as_json=as_json)
         return
@@ -221,8 +221,6 @@ def _causes_table(causes: Causes) -> Table:
 
 
 def _whole_chat(first: Simulator, second: Simulator, titles: tuple[str, str], *, as_json: bool) -> None:
-    for each in (first, second):
-        asyncio.run(each.run_missing())
     turns = changed = 0
 
     def differing() -> Iterator[TurnDiff]:  # one after the other: thousands of traces need not be in memory at once
@@ -232,16 +230,18 @@ def _whole_chat(first: Simulator, second: Simulator, titles: tuple[str, str], *,
             changed += turn.differs
             if turn.differs:
                 yield turn
+            for each in (first, second):
+                if turn.generation in each.traces and turn.generation != each.generations[-1]:  # which tells of all
+                    each.let_go(turn.generation)
 
-    differences = replay_differences(first, second)
     if as_json:
         told: list[Json] = [_turn_json(turn) for turn in differing()]
-        names: list[Json] = [difference_json(each) for each in differences]
+        names: list[Json] = [difference_json(each) for each in replay_differences(first, second)]
         print_json({"before": titles[0], "after": titles[1], "turns": turns, "differences": names, "changed": told})
         return
     console = Screen()
     rows = _chat_table(differing(), first.project, titles)
-    for difference in differences:
+    for difference in replay_differences(first, second):
         console.print(Text(f"{difference.kind.value}: {difference.sentence}"))
     if changed:
         console.print(rows)

@@ -1,9 +1,9 @@
 """Finished generations of a chat in the order they were run, in bounded memory.
 
 A trace of a large vault takes some hundred kilobytes, and a long chat has thousands. The newest and the lately looked
-at are kept as they are, `UNPACKED` of them; the others are packed, to about a twentieth, and unpacked when somebody
-asks. What the states only count (`systems.base.Counting`) is kept at every `CHECKPOINT`th generation and counted again
-from there, when somebody asks.
+at are kept as they are, `UNPACKED` of them that speak of `NAMED` entries; the others are packed, to about a twentieth,
+and unpacked when somebody asks. What the states only count (`systems.base.Counting`) is kept at every `CHECKPOINT`th
+generation and counted again from there, when somebody asks.
 
 A run that is taken over from another simulator or from disk stays packed: its gist says all that this needs.
 """
@@ -35,6 +35,9 @@ from lorestudio.trace.storage.serialize import (
 
 UNPACKED: Final = 600
 """So many generations stay as they are: about 60 MB for a vault of a thousand notes."""
+
+NAMED: Final = 150_000
+"""So many entries may the unpacked ones speak of together, some 200 MB: in a large vault each speaks of hundreds."""
 
 REOPENED: Final = 100
 """So many of those that were packed stay unpacked: about 25 MB, as they share nothing with each other."""
@@ -153,6 +156,7 @@ class Shelf:
         self._unpacked = unpacked
         self._order: OrderedDict[FinishedRun, None] = OrderedDict()
         self._reopened: OrderedDict[FinishedRun, None] = OrderedDict()
+        self._named = [0, 0]  # entries that the runs of either speak of
         self._lock = threading.Lock()
 
     def put(self, run: FinishedRun) -> None:
@@ -168,8 +172,19 @@ class Shelf:
             if trace is None:
                 trace = run.trace = run.in_small.opened()
                 self._reopened[run] = None
+                self._named[True] += len(run.gist.named)
             self._touch(run)
             return trace
+
+    def let_go(self, run: FinishedRun) -> None:
+        """Keep nothing of a run's trace."""
+        with self._lock:
+            for again, order in enumerate((self._order, self._reopened)):
+                if run in order:
+                    del order[run]
+                    self._named[again] -= len(run.gist.named)
+            run.trace = run.packed = None
+            run.after.close()
 
     def passing(self, run: FinishedRun) -> Trace:
         """The same for somebody who goes through all of them once: none stays unpacked for it."""
@@ -179,10 +194,13 @@ class Shelf:
     def _touch(self, run: FinishedRun) -> None:
         again = run in self._reopened
         order, most = (self._reopened, min(REOPENED, self._unpacked)) if again else (self._order, self._unpacked)
+        if run not in order:
+            self._named[again] += len(run.gist.named)
         order[run] = None
         order.move_to_end(run)
-        while len(order) > most:
+        while len(order) > most or (self._named[again] > NAMED and len(order) > 1):
             oldest, _ = order.popitem(last=False)
+            self._named[again] -= len(oldest.gist.named)
             oldest.packed, oldest.trace = oldest.in_small, None
             oldest.after.close()
 
@@ -246,6 +264,10 @@ class Runs:
         with self._lock:
             del self._runs[length:]
             self._counts = {place: counts for place, counts in self._counts.items() if place < length}
+
+    def let_go(self, place: int) -> None:
+        """Keep of a generation what it left, and nothing of its trace. Raises IndexError."""
+        self._shelf.let_go(self._runs[place])
 
     def __getitem__(self, place: int) -> FinishedRun:
         return self._runs[place]

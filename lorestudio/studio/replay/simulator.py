@@ -97,6 +97,10 @@ class Simulator:
         """Let go of the earlier simulators; nothing is taken over from now on."""
         self.earlier = ()
 
+    def let_go(self, generation: Generation) -> None:
+        """Let go of the trace of a generation that was run: nobody asks for it again. What it left stays."""
+        self._runs.let_go(self.place(generation))
+
     def resume(self, runs: Sequence[FinishedRun], counts: State = None) -> None:
         """Go on from runs of the first generations on the same inputs; `counts` are those after the last if known."""
         self.rewind(0)

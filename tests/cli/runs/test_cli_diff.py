@@ -11,6 +11,9 @@ from typing import Any
 import pytest
 from typer.testing import Result
 
+from lorestudio.domain.chat import Generation
+from lorestudio.studio.replay.simulator import Simulator
+
 Run = Callable[..., Result]
 
 
@@ -116,6 +119,17 @@ def test_a_whole_chat_has_a_row_for_each_reply_that_differs(
     assert told["turns"] == 4
     assert all(["brume", "Old Bell.md"] in turn["entered"] for turn in told["changed"])
     assert f"{len(told['changed'])} of 4 generations differ." in result.stdout
+
+
+def test_of_a_whole_chat_no_trace_is_held_but_the_last(
+    lorestudio: Run, vault: Path, chat: Path, other_vault: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gone: list[tuple[Simulator, Generation]] = []
+    monkeypatch.setattr(Simulator, "let_go", lambda each, generation: gone.append((each, generation)))
+    assert lorestudio("diff", vault, "--chat", chat, "--vault2", other_vault).exit_code == 0
+    one, other = dict.fromkeys(each for each, _ in gone)
+    for each in (one, other):
+        assert [generation for who, generation in gone if who is each] == sorted(each.generations[:-1])
 
 
 def test_a_longer_chat_has_replies_that_the_other_has_not(

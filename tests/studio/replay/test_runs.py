@@ -55,6 +55,32 @@ def test_of_traces_that_were_packed_fewer_stay_unpacked(made: list[Decided], mon
     assert still == [True, False, True, *[False] * (len(made) - 7), *[True] * 4], "those looked at last, and the newest"
 
 
+def test_of_large_traces_fewer_stay_unpacked(made: list[Decided], monkeypatch: pytest.MonkeyPatch) -> None:
+    named = [len(result.trace.entries) for result in made]
+    monkeypatch.setattr(runs_module, "NAMED", sum(named[-3:]))
+    runs = filled(made, unpacked=99)
+    assert len(made) > 7
+    assert [runs.held(place).run.trace is not None for place in range(len(made))] == [
+        *[False] * (len(made) - 3),
+        *[True] * 3,
+    ]
+    assert runs.trace(0) == made[0].trace
+    assert runs.held(len(made) - 1).run.trace is not None, "one that is looked at again takes no other one's place"
+    monkeypatch.setattr(runs_module, "NAMED", 0)
+    assert runs.trace(1) == made[1].trace
+    assert [runs.held(place).run.trace is not None for place in (0, 1)] == [False, True], "the last one always stays"
+
+
+def test_what_a_generation_left_stays_without_its_trace(made: list[Decided]) -> None:
+    runs = filled(made, unpacked=2)
+    for place in (0, len(made) - 1):
+        runs.trace(place)
+        runs.let_go(place)
+        assert (runs.held(place).run.trace, runs.held(place).run.packed) == (None, None)
+        assert runs.state(place) == made[place].state
+    assert runs.trace(1) == made[1].trace
+
+
 def test_words_are_put_back_and_not_packed(made: list[Decided]) -> None:
     words = Vocabulary(candidates="page|pages")  # holds functions, for which JSON has no word
     own = Decided(replace(made[0].trace, words=replace(words, sentence=lambda _run: "Told.")))
