@@ -384,7 +384,7 @@ class ScannedVault(Struct, frozen=True):
     """
 
     name: str
-    files: tuple[ScannedFile, ...] = ()
+    files: list[ScannedFile] = []
     left_out: tuple[LeftOutNote, ...] = ()
     failure: str = ""
     remarks: tuple[str, ...] = ()
@@ -393,7 +393,7 @@ class ScannedVault(Struct, frozen=True):
     def of(cls, files: VaultFiles) -> ScannedVault:
         """A vault whose texts were all read."""
         scanned = (ScannedFile(file.filename, text_digest(file.text), file.text) for file in files.files)
-        return cls(files.name, tuple(scanned), files.left_out)
+        return cls(files.name, list(scanned), files.left_out)
 
     @property
     def read(self) -> int:
@@ -431,7 +431,7 @@ def scan_folder(
             files.append(found)
         if on_progress is not None:
             on_progress(count, len(listing.found))
-    return ScannedVault(listing.name, tuple(files), tuple(left_out))
+    return ScannedVault(listing.name, files, tuple(left_out))
 
 
 def _scan_file(

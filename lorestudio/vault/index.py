@@ -398,8 +398,10 @@ def update(
     """Take in what was seen of the vaults, in vault order.
 
     A vault with a failure keeps its previous files, also when other rules hold now. Every text whose digest or rules
-    are new must have been read; raises ValueError otherwise.
+    are new must have been read; raises ValueError otherwise. The texts are taken out of `scanned` one by one: all of a
+    large vault's are as much again as its entries.
     """
+    read = sum(vault.read for vault in scanned)
     definitions, rules = _rules(previous, scanned[0] if scanned else ScannedVault(""), settings)
     parser = parser_key(rules)
     vaults: list[KnownVault] = []
@@ -417,7 +419,7 @@ def update(
         vaults.append(KnownVault(vault.name, files, vault.left_out, parser))
     assembly = assemble(vaults, definitions, settings, counter, previous.assembly if previous else None)
     state = VaultState(tuple(vaults), assembly)
-    return Refreshed(state, read=sum(vault.read for vault in scanned), parsed=parsed, failures=tuple(failures))
+    return Refreshed(state, read=read, parsed=parsed, failures=tuple(failures))
 
 
 def build_index(files_by_vault: Sequence[VaultFiles], settings: DeepLoreSettings, counter: TokenCounter) -> VaultIndex:
@@ -533,7 +535,9 @@ def _known_files(
     """The files of a vault, known or newly parsed, and how many were parsed."""
     files: list[KnownFile] = []
     parsed = 0
-    for file in vault.files:
+    for place, file in enumerate(vault.files):
+        if file.text is not None:
+            vault.files[place] = replace(file, text=None)
         kept_text = file.text if file.filename == definitions else None
         before = known.get(file.filename)
         if before is not None and before.digest == file.digest:

@@ -138,9 +138,7 @@ class ObsidianSource(Struct, frozen=True):
         files |= {name: ScannedFile(name, known[name].digest) for name in kept}
         return ScannedVault(
             self.name,
-            tuple(
-                files[name] for name in sorted(files, key=lambda name: (not name.endswith(".md"), index_order(name)))
-            ),
+            [files[name] for name in sorted(files, key=lambda name: (not name.endswith(".md"), index_order(name)))],
             tuple(note for note in scanned.left_out if note.filename not in kept),
             remarks=tuple(f"{note.message} It stays as it was." for note in kept.values()),
         )

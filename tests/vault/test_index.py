@@ -187,7 +187,7 @@ def test_a_text_that_was_not_read_cannot_be_parsed_by_other_rules() -> None:
     first = look(None, {"a.md": lore()})
     unread = replace(vault({"a.md": lore()}).files[0], text=None)
     with pytest.raises(ValueError, match=r"a\.md"):
-        update(first.state, [ScannedVault("V", (unread,))], DeepLoreSettings(lorebook_tag="x"), CHARS_4)
+        update(first.state, [ScannedVault("V", [unread])], DeepLoreSettings(lorebook_tag="x"), CHARS_4)
 
 
 # ---- vaults that fail -----------------------------------------------------------------------------------------------
@@ -250,10 +250,13 @@ def test_settled_files_are_not_read_again(tmp_path: Path) -> None:
     (tmp_path / "a.md").write_text(lore("1"))
     (tmp_path / "b.md").write_text(lore("2"))
     scanned = scan_folder(tmp_path, {}, clock_ns=later)
-    state = update(None, [scanned], SETTINGS, CHARS_4).state
+    assert scanned.read == 2
+    first = update(None, [scanned], SETTINGS, CHARS_4)
+    assert (first.read, scanned.read) == (2, 0), "no text is held beside the entry that it became"
+    state = first.state
     (tmp_path / "b.md").write_text(lore("two"))
     again = scan_folder(tmp_path, state.files(0), clock_ns=later)
-    assert (scanned.read, again.read) == (2, 1)
+    assert again.read == 1
     assert [file.text is None for file in again.files] == [True, False]
 
 
