@@ -69,7 +69,7 @@ def lint(
     simulator = Simulator(project, system.with_settings(system.settings, project.scene()))
     if project.chat is not None:
         asyncio.run(simulator.run_missing())
-    problems = finder.find(project, TraceBook(simulator.traces).values(), by=by_whom)
+    problems = finder.find(project, TraceBook(simulator.traces).values(), by=by_whom, least=severity)
     shown = [finding for finding in problems.findings if finding.severity.rank <= severity.rank]
     if as_json:
         print_json(_document(problems, shown, repairs), 1)

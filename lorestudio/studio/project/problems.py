@@ -282,7 +282,7 @@ class NoteTexts(Mapping[NoteKey, str]):
 
     def __init__(self, project: Project, cancel: CancelToken | None = None) -> None:
         """List them; `failures` are sentences about vaults that could not be. Raises Cancelled."""
-        self._paths: dict[NoteKey, Path] = {}
+        self._folders: dict[str, Path] = {}
         self.marks: dict[NoteKey, Stamp | str] = {}
         self.failures: tuple[str, ...] = ()
         for vault, folder in project.folders.items():
@@ -293,6 +293,7 @@ class NoteTexts(Mapping[NoteKey, str]):
             except VaultError as error:
                 self.failures += (str(error),)
                 continue
+            self._folders[vault] = folder
             for filename, path in listing.found:
                 heed(cancel)
                 if filename.endswith(".md"):
@@ -303,10 +304,10 @@ class NoteTexts(Mapping[NoteKey, str]):
         if mark is None and isinstance(read := _read(key, path), NoteFile):  # else the index says why it cannot be read
             mark = read.text
         if mark is not None:
-            self._paths[key], self.marks[key] = path, mark
+            self.marks[key] = mark
 
     def __getitem__(self, key: NoteKey) -> str:
-        mark, path = self.marks[key], self._paths[key]
+        mark, path = self.marks[key], self._folders[key[0]] / key[1]  # thousands of paths take as much as their notes
         if isinstance(mark, str):
             return mark
         read = _read(key, path)
@@ -334,7 +335,8 @@ class Problems:
 
     `notes` counts files, `unread` those whose text is not known here because their vault has no folder, `runs` the
     generations that were taken into account. `failures` are sentences about what could not be looked at. Of lorebooks
-    `notes` counts the entries that are on. `of_note` counts the findings of each note.
+    `notes` counts the entries that are on. `of_note` counts the findings of each note, `passed` those that were left
+    out because they are less severe than was asked for.
     """
 
     findings: tuple[Finding, ...] = ()
@@ -344,13 +346,14 @@ class Problems:
     runs: int = 0
     failures: tuple[str, ...] = ()
     of_books: bool = False
+    passed: Counter[Severity] = data_field(default_factory=Counter)
     of_note: Counter[NoteKey] = data_field(init=False, repr=False, compare=False)
     _counts: Counter[Severity] = data_field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         """Count once: a large vault has tens of thousands of findings."""
         object.__setattr__(self, "of_note", Counter(finding.note for finding in self.findings))
-        object.__setattr__(self, "_counts", Counter(finding.severity for finding in self.findings))
+        object.__setattr__(self, "_counts", Counter(finding.severity for finding in self.findings) + self.passed)
 
     def count(self, severity: Severity) -> int:
         """How many findings are of this severity."""
@@ -384,15 +387,17 @@ class ProblemFinder:
         on_progress: Callable[[int, int], None] | None = None,
         cancel: CancelToken | None = None,
         by: Deciding | None = None,
+        least: Severity = Severity.INFO,
     ) -> Problems:
         """Everything there is to say about the project. `drafts` are unsaved texts by file, which count instead.
 
-        `by` is the system that decides, None for the project's own. Raises Cancelled.
+        `by` is the system that decides, None for the project's own. What is less severe than `least` and has no fix is
+        counted only. Raises Cancelled.
         """
         drafts, by = drafts or {}, project.searching(by)
         written = (_with_drafts(project, drafts) if project.of_books and drafts else project).read_for(by.kind)
         scope, unmet, failures = self._look(written, cancel, by)
-        report = self._linter.run(scope, on_progress, cancel)
+        report = self._linter.run(scope, on_progress, cancel, least)
         self._scope = scope
         found = list(report.findings)
         for path, text in drafts.items():
@@ -423,6 +428,7 @@ class ProblemFinder:
             careers.runs,
             failures,
             project.of_books,
+            report.passed,
         )
 
     def repairs(

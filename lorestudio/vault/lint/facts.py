@@ -316,10 +316,11 @@ class VaultFacts:
 
     @cached_property
     def namesakes(self) -> Mapping[tuple[str, str], Mapping[str, None]]:
-        """For each vault and lower-cased title the files of the entries, guides included."""
+        """For each vault and lower-cased title that several have the files of the entries, guides included."""
         found: dict[tuple[str, str], dict[str, None]] = {}
-        for entry in self.index.entries:
-            found.setdefault((entry.vault, entry.title.lower()), {})[entry.filename] = None
+        for title, entries in self.titles.items():
+            for entry in entries if len(entries) > 1 else ():
+                found.setdefault((entry.vault, title), {})[entry.filename] = None
         return found
 
     @cached_property

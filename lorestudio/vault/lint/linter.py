@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
+from functools import cache, partial
 from itertools import islice
 from operator import attrgetter
 from typing import Final, TypeVar
@@ -41,7 +42,17 @@ from lorestudio.vault.lint.gating import (
     missing_titles,
 )
 from lorestudio.vault.lint.keyforms import KeyRules
-from lorestudio.vault.lint.model import CheckedBooks, CheckedEntry, Finding, Hit, Note, NoteKey, Rules, check_of
+from lorestudio.vault.lint.model import (
+    CheckedBooks,
+    CheckedEntry,
+    Finding,
+    Hit,
+    Note,
+    NoteKey,
+    Rules,
+    Severity,
+    check_of,
+)
 from lorestudio.vault.lint.settings import SettingsFile, settings_checks
 
 _Known = TypeVar("_Known", Rules, VaultFacts)
@@ -123,10 +134,11 @@ class Scope(Struct, frozen=True):
 
 
 class Report(Struct, frozen=True):
-    """All findings, the worst first, then by vault and file. `checked` counts notes."""
+    """All findings, the worst first, then by vault and file. `checked` counts notes, `passed` findings left out."""
 
     findings: tuple[Finding, ...] = ()
     checked: int = 0
+    passed: Counter[Severity] = field(default_factory=Counter)
 
 
 class _LintedNote:
@@ -162,13 +174,22 @@ class Linter:
         self._facts: VaultFacts | None = None
 
     def run(
-        self, scope: Scope, on_progress: Callable[[int, int], None] | None = None, cancel: CancelToken | None = None
+        self,
+        scope: Scope,
+        on_progress: Callable[[int, int], None] | None = None,
+        cancel: CancelToken | None = None,
+        least: Severity = Severity.INFO,
     ) -> Report:
-        """All findings of the vault. `on_progress` gets notes done and their total. Raises Cancelled."""
+        """All findings of the vault. `on_progress` gets notes done and their total. Raises Cancelled.
+
+        Those less severe than `least` are counted only, but for fixes; then nothing is remembered for the next time:
+        of a large vault remarks are most of what is held.
+        """
         facts = self._prepare(scope)
         found = list(_settings_findings(scope))
         notes = tuple(_notes(scope))
         fresh: dict[NoteKey, _LintedNote] = {}
+        passed: Counter[Severity] = Counter()
         for done, (key, item) in enumerate(notes):
             if done % 64 == 0:
                 heed(cancel)
@@ -181,13 +202,17 @@ class Linter:
                 known.tell(note, facts, scope.books)
             elif known.others is not facts or known.item is not item:
                 known.tell(scope.note(key, item), facts, scope.books)
-            if not isinstance(item, Entry) or key not in fresh:
+            if least is not Severity.INFO:
+                passed.update(each.severity for each in known.told)
+                known.told = tuple(e for e in known.told if e.fix is not None or e.severity.rank <= least.rank)
+                passed.subtract(each.severity for each in known.told)
+            elif not isinstance(item, Entry) or key not in fresh:
                 fresh[key] = known
             found += known.told
         self._known = fresh
         if on_progress is not None:
             on_progress(len(notes), len(notes))
-        return Report(ordered(found, scope.index.vaults), len(notes))
+        return Report(ordered(found, scope.index.vaults), len(notes), passed)
 
     def note(self, scope: Scope, key: NoteKey, text: str) -> tuple[Finding, ...]:
         """The findings of one note with another text, at once; of the other entries the index of `scope` tells."""
@@ -336,10 +361,11 @@ def _settings_findings(scope: Scope) -> Iterator[Finding]:
 def ordered(findings: Iterable[Finding], vaults: Sequence[str]) -> tuple[Finding, ...]:
     """Findings in the order of a report."""
     places = {vault: place for place, vault in enumerate(vaults)}
+    numbered = cache(_numbered)
     return tuple(
         sorted(
             findings,
-            key=lambda one: (one.severity.rank, places.get(one.vault, -1), _numbered(one.filename), one.line, one.code),
+            key=lambda one: (one.severity.rank, places.get(one.vault, -1), numbered(one.filename), one.line, one.code),
         )
     )
 

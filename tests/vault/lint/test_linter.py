@@ -68,6 +68,20 @@ def test_counts() -> None:
     assert {finding.code for finding in of_note(report, "v", "B.md")} == {"W_ALIAS_USED", "K02"}
 
 
+def test_what_is_not_asked_for_is_counted_and_not_held() -> None:
+    files = {**FILES, "E.md": note("keys: [quay, quay]", "# E\nx")}
+    linter, checked = Linter(), scope(files)
+    every = linter.run(checked)
+    some = linter.run(checked, least=Severity.WARNING)
+    left = [each for each in every.findings if each.severity is Severity.INFO and each.fix is None]
+    assert left
+    assert some.findings == tuple(each for each in every.findings if each not in left)
+    assert any(each.severity is Severity.INFO for each in some.findings), "what --fix would mend"
+    assert dict(+some.passed) == {Severity.INFO: len(left)}
+    assert not linter._known
+    assert linter.run(checked) == every
+
+
 def test_a_second_run_says_the_same_and_keeps_what_still_holds() -> None:
     linter, checked = Linter(), scope(FILES)
     first = linter.run(checked)
