@@ -17,7 +17,7 @@ import platformdirs
 from msgspec import field
 
 from lorestudio.domain.chat import Chat
-from lorestudio.domain.entry import VaultIndex
+from lorestudio.domain.entry import Entry, VaultIndex
 from lorestudio.domain.history import ChatHistory, HistoryRule
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.records import Terse, replace
@@ -546,10 +546,12 @@ def open_project(
 def _counted(index: VaultIndex, counter: TokenCounter, known: Mapping[str, int] = MappingProxyType({})) -> VaultIndex:
     """The index with the tokens of its entries as this one counts them; those of texts in `known` are known."""
 
-    def tokens(text: str) -> int:
-        return known[text] if text in known else counter.count(text)
+    def counted(entry: Entry) -> Entry:
+        text = entry.content
+        tokens = known[text] if text in known else counter.count(text)
+        return entry if entry.tokens == tokens else replace(entry, tokens=tokens)
 
-    return replace(index, entries=tuple(replace(each, tokens=tokens(each.content)) for each in index.entries))
+    return replace(index, entries=tuple(map(counted, index.entries)))
 
 
 def _lorebook(path: Path, on_read: OnRead | None) -> Lorebook:

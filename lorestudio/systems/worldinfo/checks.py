@@ -86,8 +86,9 @@ def _told_apart(listed: Iterable[Listed]) -> Iterator[Listed]:
 def _note(each: Listed, settings: WorldInfoSettings, more: Iterable[Hit]) -> CheckedEntry:
     entry = each.entry
     ways = KeyMatching.of(entry, case_sensitive=settings.case_sensitive, whole_words=settings.match_whole_words)
-    secondary = _plain(entry.secondary) if entry.selective else ()
-    note = replace(each.note, keys=_plain(entry.keys), refine_keys=secondary)
+    keys, secondary = _plain(entry.keys), _plain(entry.secondary) if entry.selective else ()
+    as_it_is = (keys, secondary) == (each.note.keys, each.note.refine_keys)  # so are most of a hundred thousand
+    note = each.note if as_it_is else replace(each.note, keys=keys, refine_keys=secondary)
     rules = KeyRules(ways.case_sensitive, ways.whole_words, bool(entry.groups))  # scores in groups count keys
     return CheckedEntry(note, rules, (*_waking(each, settings), *_keys(each), *_chances(each), *_placing(each), *more))
 
