@@ -291,7 +291,7 @@ class AiPage(QWidget):
         editor: QTextEdit | QPlainTextEdit = self.overview if self._pages.currentIndex() == 0 else self.text
         if wanted and onward:
             go_to(editor, wanted)
-        self.found.setText(mark_all(editor, wanted, self._theme))
+        self.found.setText(mark_all(editor, wanted, self._theme.palette))
 
     # ---- the overview -----------------------------------------------------------------------------------------------
 
