@@ -20,6 +20,7 @@ from msgspec import Struct
 from lorestudio.domain.entry import LeftOutNote, NoteProblem
 from lorestudio.domain.json_text import parse_json
 from lorestudio.domain.records import Terse
+from lorestudio.settings.deeplore_connections import is_local
 from lorestudio.vault import fields as field_file
 from lorestudio.vault.files import NoteFile, VaultError, VaultFiles, index_order
 from lorestudio.vault.folder import MAX_FILE_BYTES, MAX_LEVELS, decoded, is_text, shown_name
@@ -246,7 +247,7 @@ def _with_key(key: str, request: httpx.Request) -> httpx.Request:
 
 def _tls(address: ObsidianAddress) -> ssl.SSLContext:
     context = ssl.create_default_context()
-    if address.local or address.any_certificate:
+    if is_local(address.host) or address.any_certificate:
         context.check_hostname = False
         context.verify_mode = ssl.CERT_NONE
     return context

@@ -7,7 +7,6 @@ thread, that of the event loop.
 
 from __future__ import annotations
 
-import ipaddress
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -40,16 +39,6 @@ class ObsidianAddress(Struct, frozen=True):
         """The address without a path."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return f"{'https' if self.https else 'http'}://{host}:{self.port}"
-
-    @property
-    def local(self) -> bool:
-        """Whether the host is this computer."""
-        if self.host.lower() == "localhost":
-            return True
-        try:
-            return ipaddress.ip_address(self.host).is_loopback
-        except ValueError:
-            return False
 
 
 def obsidian_address(place: str) -> ObsidianAddress:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from lorestudio.domain.entry import NoteProblem
+from lorestudio.settings.deeplore_connections import is_local
 from lorestudio.vault import obsidian as obsidian_requests
 from lorestudio.vault.files import VaultError
 from lorestudio.vault.obsidian import Fetched, ObsidianError, ObsidianVault, PausedError
@@ -361,7 +362,7 @@ def test_https_on_the_port_of_http(server: ObsidianServer) -> None:
     ("192.168.1.5", False), ("example.org", False), ("localhost.example.org", False), ("", False),
 ])  # fmt: skip
 def test_what_this_computer_is(host: str, local: bool) -> None:
-    assert ObsidianAddress("V", host).local is local
+    assert is_local(host) is local
 
 
 def test_an_address_in_ipv6() -> None:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import html
-import ipaddress
 import logging
 import re
 import ssl
@@ -45,6 +44,7 @@ from lorestudio.llm.keys import Keys
 from lorestudio.llm.messages import ChatReply, ChatRequest
 from lorestudio.llm.profiles import Api, KeySource, Profile
 from lorestudio.llm.redaction import MASK, Secret, beginning_of, cut, hide_known
+from lorestudio.settings.deeplore_connections import is_local
 
 GRACE_S: Final = 0.5
 """How long a cancelled exchange may take to close its connection (rules: deeplore-tools 1.3 "Backup timer")."""
@@ -290,7 +290,7 @@ class HttpChatClient:
         return httpx.AsyncClient(
             transport=self._transport,
             verify=trust,
-            trust_env=not _is_local(url.host),
+            trust_env=not is_local(url.host),
             timeout=httpx.Timeout(None, connect=connect),
             auth=partial(_with_key, self.dialect, exchange.secret) if exchange.secret else None,
             headers={"User-Agent": "lorestudio", "Accept-Encoding": "identity"},
@@ -548,12 +548,3 @@ def _page_title(text: str, content_type: str) -> str | None:
         return None
     title = _TITLE.search(text)
     return " ".join(html.unescape(title[1]).split()) if title else ""
-
-
-def _is_local(host: str) -> bool:
-    if host.lower() == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False

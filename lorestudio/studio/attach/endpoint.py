@@ -21,7 +21,6 @@ import ssl
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from ipaddress import ip_address
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -30,6 +29,7 @@ import httpx
 from msgspec import Struct
 
 from lorestudio.exchange.problems import InputError
+from lorestudio.settings.deeplore_connections import is_local
 from lorestudio.studio.attach.exchange import MAX_REPLY, Exchange, ExchangeEnd
 from lorestudio.vault.files import epoch_ms, reason_of
 
@@ -179,7 +179,7 @@ class Endpoint:
 
     async def _run(self) -> None:
         self._loop = asyncio.get_running_loop()
-        local = _is_loopback(self._base.hostname or "")
+        local = is_local(self._base.hostname or "")
         try:
             server = await asyncio.start_server(self._begin, "127.0.0.1", self.port, limit=_READ)
         except OSError as error:
@@ -433,13 +433,6 @@ class _Client:
                 raise EOFError
             self._http.receive_data(data)
         return event
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
 
 
 def _reason(status: int) -> str:
