@@ -343,7 +343,7 @@ def test_a_certificate_that_it_signed_itself_is_accepted_on_this_computer() -> N
 
 
 def test_elsewhere_it_is_accepted_only_when_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ObsidianAddress, "local", property(lambda _: False))
+    monkeypatch.setattr(obsidian_requests, "is_local", lambda _host: False)
     with running(https=True) as served:
         served.write(a="1")
         with pytest.raises(ObsidianError, match="vouches"):
