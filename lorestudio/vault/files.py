@@ -43,12 +43,14 @@ class NoteFile(Struct, frozen=True):
 class VaultFiles(Struct, frozen=True):
     """The files of one vault in index order, and what could not be read (rules: deeplore 1.1).
 
-    Only names that end in `.md` are notes; other files are read for what they define.
+    Only names that end in `.md` are notes; other files are read for what they define. `failure` says that something is
+    missing because it could not be listed, "" for nothing.
     """
 
     name: str
     files: tuple[NoteFile, ...] = ()
     left_out: tuple[LeftOutNote, ...] = ()
+    failure: str = ""
 
 
 def index_order(filename: str) -> list[tuple[bool, bytes]]:

@@ -393,7 +393,7 @@ class ScannedVault(Struct, frozen=True):
     def of(cls, files: VaultFiles) -> ScannedVault:
         """A vault whose texts were all read."""
         scanned = (ScannedFile(file.filename, text_digest(file.text), file.text) for file in files.files)
-        return cls(files.name, list(scanned), files.left_out)
+        return cls(files.name, list(scanned), files.left_out, files.failure)
 
     @property
     def read(self) -> int:

@@ -15,7 +15,6 @@ from typing import Any, Final, NamedTuple, TypeVar
 from urllib.parse import quote
 
 import httpx
-from msgspec import Struct
 
 from lorestudio.domain.entry import LeftOutNote, NoteProblem
 from lorestudio.domain.json_text import parse_json
@@ -322,13 +321,6 @@ REQUEST_S: Final = 15.0
 CONCURRENCY: Final = 8
 
 
-class Fetched(Struct, frozen=True):
-    """What was fetched. `failure` is a sentence where a folder could not be listed, so that notes may be missing."""
-
-    files: VaultFiles
-    failure: str = ""
-
-
 class ObsidianVault:
     """One vault at `address`. All vaults at the same host and port should get the same `breakers`.
 
@@ -357,7 +349,7 @@ class ObsidianVault:
 
     async def fetch(
         self, on_progress: Callable[[int, int], None] | None = None, *, definition_path: str = field_file.DEFAULT_PATH
-    ) -> Fetched:
+    ) -> VaultFiles:
         """All notes in DeepLore's order, then the file of field definitions if there is one.
 
         `on_progress` gets the number of files fetched and their total. Raises ObsidianError where the vault, or
@@ -385,12 +377,12 @@ class ObsidianVault:
                     raise ObsidianError(definitions.message)
                 notes.append(definitions)
         broken = [note for note in notes if isinstance(note, LeftOutNote)]
-        files = VaultFiles(
+        return VaultFiles(
             self.address.name,
             tuple(note for note in notes if isinstance(note, NoteFile)),
             (*sorted(walk.left_out, key=lambda note: index_order(note.filename)), *broken),
+            walk.failure,
         )
-        return Fetched(files, walk.failure)
 
     async def _fetch_note(self, session: ServerSession, filename: str) -> NoteFile | LeftOutNote | None:
         """One note; None where it was deleted after it was listed."""

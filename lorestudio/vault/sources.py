@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from lorestudio.domain.entry import NoteProblem
 from lorestudio.domain.lifecycle import CancelToken
+from lorestudio.domain.records import replace
 from lorestudio.settings.files import real_path
 from lorestudio.vault.files import VaultError, index_order
 from lorestudio.vault.folder import KnownFile, ScannedFile, ScannedVault, scan_folder
@@ -122,14 +123,14 @@ class ObsidianSource(Struct, frozen=True):
     ) -> ScannedVault:
         """Fetch the vault. A note that cannot be fetched stays as it is known; none at all counts as a failure."""
         try:
-            fetched = await self.vault.fetch(on_progress, definition_path=definition_path)
+            scanned = ScannedVault.of(await self.vault.fetch(on_progress, definition_path=definition_path))
         except VaultError as error:
             return ScannedVault(self.name, failure=str(error))
-        scanned = ScannedVault.of(fetched.files)
-        if fetched.failure or not scanned.files:
+        if not scanned.failure and not scanned.files:
             none = f"Obsidian lists no note in the vault “{self.name}”."
-            failure = fetched.failure or next((note.message for note in scanned.left_out), none)
-            return ScannedVault(self.name, scanned.files, scanned.left_out, failure)
+            scanned = replace(scanned, failure=next((note.message for note in scanned.left_out), none))
+        if scanned.failure:
+            return scanned
         unread = (note for note in scanned.left_out if note.problem is NoteProblem.UNREADABLE)
         kept = {note.filename: note for note in unread if note.filename in known}
         if not kept:

@@ -11,8 +11,8 @@ import pytest
 from lorestudio.domain.entry import NoteProblem
 from lorestudio.settings.deeplore_connections import is_local
 from lorestudio.vault import obsidian as obsidian_requests
-from lorestudio.vault.files import VaultError
-from lorestudio.vault.obsidian import Fetched, ObsidianError, ObsidianVault, PausedError
+from lorestudio.vault.files import VaultError, VaultFiles
+from lorestudio.vault.obsidian import ObsidianError, ObsidianVault, PausedError
 from lorestudio.vault.obsidian_host import CircuitBreakers, ObsidianAddress
 from tests.vault.breakers import state
 from tests.vault.folders import read_folder
@@ -40,12 +40,12 @@ def vault(
     return ObsidianVault(server.address(), lambda: key, CircuitBreakers(clock or Clock()), timeout_s=timeout_s)
 
 
-def fetch(source: ObsidianVault) -> Fetched:
+def fetch(source: ObsidianVault) -> VaultFiles:
     return asyncio.run(source.fetch())
 
 
-def names(fetched: Fetched) -> list[str]:
-    return [file.filename for file in fetched.files.files]
+def names(fetched: VaultFiles) -> list[str]:
+    return [file.filename for file in fetched.files]
 
 
 @pytest.mark.parametrize("shuffled", [False, True])
@@ -59,7 +59,7 @@ def test_the_order_is_that_of_a_folder(server: ObsidianServer, tmp_path: Path, s
     for path in paths:
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path).write_bytes(server.files[path])
-    assert fetch(vault(server)).files == read_folder(tmp_path, "V")
+    assert fetch(vault(server)) == read_folder(tmp_path, "V")
 
 
 def test_the_example_of_the_rules(server: ObsidianServer) -> None:
@@ -70,8 +70,8 @@ def test_the_example_of_the_rules(server: ObsidianServer) -> None:
 def test_texts(server: ObsidianServer) -> None:
     server.files = {"a.md": b"\xef\xbb\xbfone\r\ntwo\xc3\xa9", "bad.md": b"x\n\xff"}
     fetched = fetch(vault(server))
-    assert [file.text for file in fetched.files.files] == ["one\r\ntwoé"]
-    (bad,) = fetched.files.left_out
+    assert [file.text for file in fetched.files] == ["one\r\ntwoé"]
+    (bad,) = fetched.left_out
     assert (bad.filename, bad.problem) == ("bad.md", NoteProblem.BAD_ENCODING)
     assert "line 2" in bad.message
 
@@ -81,19 +81,19 @@ def test_dot_names_and_strange_names_are_passed_over(server: ObsidianServer) -> 
     server.listing = lambda _folder: [".obsidian/", ".y.md", "a.md", "a.md", "../", "b/c.md", "", "/", "\ud800.md"]  # type: ignore[method-assign]  # what no plugin would list
     fetched = fetch(vault(server))
     assert names(fetched) == ["a.md"]
-    assert [note.problem for note in fetched.files.left_out] == [NoteProblem.UNREADABLE]
+    assert [note.problem for note in fetched.left_out] == [NoteProblem.UNREADABLE]
 
 
 def test_an_empty_vault(server: ObsidianServer) -> None:
     server.files = {}
-    assert fetch(vault(server)).files.files == ()
+    assert fetch(vault(server)).files == ()
 
 
 def test_folders_that_lie_too_deep(server: ObsidianServer) -> None:
     server.files = {"a.md": b"", "/".join("d" * 19) + "/in.md": b"", "/".join("e" * 20) + "/out.md": b""}
     fetched = fetch(vault(server))
     assert [name[-5:] for name in names(fetched)] == ["a.md", "in.md"]
-    assert [note.problem for note in fetched.files.left_out] == [NoteProblem.TOO_DEEP]
+    assert [note.problem for note in fetched.left_out] == [NoteProblem.TOO_DEEP]
     assert fetched.failure == ""
 
 
@@ -107,7 +107,7 @@ def test_only_so_many_requests_at_once(server: ObsidianServer) -> None:
     server.files = {f"{number}.md": b"" for number in range(30)}
     server.counts = True
     source = ObsidianVault(server.address(), lambda: KEY, concurrency=4)
-    assert len(fetch(source).files.files) == 30
+    assert len(fetch(source).files) == 30
     assert 1 < server.most_at_once <= 4
 
 
@@ -117,7 +117,7 @@ def test_large_files_are_not_read(server: ObsidianServer, monkeypatch: pytest.Mo
     server.files["fits.md"] = b"x" * 100
     fetched = fetch(vault(server))
     assert names(fetched) == ["a.md", "b.md", "fits.md"]
-    assert [note.problem for note in fetched.files.left_out] == [NoteProblem.TOO_LARGE]
+    assert [note.problem for note in fetched.left_out] == [NoteProblem.TOO_LARGE]
     server.listing = lambda _folder: ["n" * 101]  # type: ignore[method-assign]  # no plugin lists so much
     with pytest.raises(VaultError, match=r"Obsidian at .* sends more than"):
         fetch(vault(server))
@@ -188,7 +188,7 @@ def test_a_note_that_disappears_after_it_was_listed(server: ObsidianServer) -> N
     server.faults = {"a.md": 404}
     fetched = fetch(vault(server))
     assert names(fetched) == ["b.md"]
-    assert fetched.files.left_out == ()
+    assert fetched.left_out == ()
 
 
 @pytest.mark.parametrize("fault", [500, 503, "drop", "truncate", "packed"])
@@ -196,7 +196,7 @@ def test_one_note_that_cannot_be_fetched(server: ObsidianServer, fault: int | st
     server.faults = {"a.md": fault}
     fetched = fetch(vault(server))
     assert names(fetched) == ["b.md"]
-    assert [(note.filename, note.problem) for note in fetched.files.left_out] == [("a.md", NoteProblem.UNREADABLE)]
+    assert [(note.filename, note.problem) for note in fetched.left_out] == [("a.md", NoteProblem.UNREADABLE)]
     assert fetched.failure == ""
 
 
@@ -213,7 +213,7 @@ def test_a_partial_listing_says_so(server: ObsidianServer) -> None:
     fetched = fetch(vault(server))
     assert "“A” of “V” was not listed" in fetched.failure
     assert names(fetched) == ["a.md", "b.md", "B/y.md"]
-    assert [note.filename for note in fetched.files.left_out] == ["A"]
+    assert [note.filename for note in fetched.left_out] == ["A"]
 
 
 def test_field_definitions_that_cannot_be_fetched_are_no_missing_ones(server: ObsidianServer) -> None:
