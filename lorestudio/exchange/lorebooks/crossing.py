@@ -54,13 +54,10 @@ class EntryFate(Struct, frozen=True):
     left_out: str = ""
 
 
-class FateCount(Struct, frozen=True):
+class FateCount(FieldFate, frozen=True):
     """How many entries a field has the same fate in."""
 
-    field: str
-    fate: Fidelity
-    how: str
-    entries: int
+    entries: int = 0
 
 
 class LoreReport(Struct, frozen=True):
