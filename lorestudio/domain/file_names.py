@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Callable
+from itertools import count
+from pathlib import Path
 from typing import Final
 
 from lorestudio.domain.texts import comparable
@@ -49,6 +52,12 @@ def free_name(name: str, ending: str, taken: set[str]) -> str:
         free = f"{name} ({number}){ending}"
     taken.add(same_name(free))
     return free
+
+
+def free_path(folder: Path, named: Callable[[int], str], own: Path | None = None) -> Path:
+    """The first path in a folder that no file has but `own`; `named` gives the file's name for a number, from 1."""
+    paths = (folder / named(number) for number in count(1))
+    return next(path for path in paths if path == own or not path.exists())
 
 
 def underscored_name(name: str, otherwise: str) -> str:

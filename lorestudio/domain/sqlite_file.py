@@ -12,6 +12,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
+from lorestudio.domain.file_names import free_path
+
 _DAMAGE: Final = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
 
 
@@ -71,9 +73,7 @@ def parts(path: Path) -> tuple[Path, ...]:
 
 def set_aside(path: Path) -> Path:
     """Move the file and what is beside it to the first free `.damaged-N`, and return where it is now."""
-    number = 1
-    while (target := path.with_name(f"{path.name}.damaged-{number}")).exists():
-        number += 1
+    target = free_path(path.parent, lambda number: f"{path.name}.damaged-{number}")
     for part, moved in zip(parts(path), parts(target), strict=True):
         if part.exists():
             part.rename(moved)

@@ -19,6 +19,7 @@ from typing import Final
 
 from msgspec import Struct
 
+from lorestudio.domain.file_names import free_path
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.json_text import DECODER, parse_json, spell
 from lorestudio.domain.records import Terse, same_ends
@@ -116,11 +117,7 @@ def _writing(path: Path) -> AbstractContextManager[None]:
 
 def _free(path: Path, now: datetime) -> Path:
     name = f"{path.name}.{now:%Y-%m-%d_%H-%M-%S}"
-    copy, number = path.with_name(f"{name}.bak"), 1
-    while copy.exists():
-        number += 1
-        copy = path.with_name(f"{name}_{number}.bak")
-    return copy
+    return free_path(path.parent, lambda number: f"{name}{f'_{number}' if number > 1 else ''}.bak")
 
 
 INDENT: Final = "    "

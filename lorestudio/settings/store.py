@@ -13,7 +13,7 @@ from typing import Final
 
 import platformdirs
 
-from lorestudio.domain.file_names import underscored_name
+from lorestudio.domain.file_names import free_path, underscored_name
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.json_text import kind_words
 from lorestudio.domain.records import Terse
@@ -270,11 +270,7 @@ class SettingsProfiles:
     def _free_path(self, name: str, own: Path | None = None) -> Path:
         """A file for a profile: called as it is, as far as a file can be called so."""
         stem = underscored_name(name, "profile")
-        path, number = self.folder / f"{stem}{_ENDING}", 1
-        while path.exists() and path != own:
-            number += 1
-            path = self.folder / f"{stem} {number}{_ENDING}"
-        return path
+        return free_path(self.folder, lambda number: f"{stem}{f' {number}' if number > 1 else ''}{_ENDING}", own)
 
     def _write(self, path: Path, document: Mapping[str, Json]) -> None:
         try:

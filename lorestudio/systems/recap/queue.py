@@ -19,6 +19,7 @@ from typing import Any, Final, Literal
 
 from msgspec import Struct, field, to_builtins
 
+from lorestudio.domain.file_names import free_path
 from lorestudio.domain.javascript import Json, base36
 from lorestudio.domain.json_text import json_or_none, mapping_in, number_in, object_in, objects_in, text_in, texts_in
 from lorestudio.domain.records import replace
@@ -488,7 +489,7 @@ def load_queue(path: Path) -> tuple[QueueState, tuple[str, ...]]:
         text, sound = "", False
     if sound:
         return replace(read_queue(text), current=None), ()
-    aside = _aside(path)
+    aside = free_path(path.parent, lambda number: f"{path.name}.damaged-{number}")
     with refused(partial(InputError, path), "the queue is damaged and cannot be moved: {reason}."):
         path.replace(aside)
     return QueueState(), (f"{path.name} was damaged; it is now {aside.name}, and a new queue was begun.",)
@@ -502,10 +503,3 @@ def save_queue(path: Path, state: QueueState) -> None:
     data = json.dumps(document, ensure_ascii=False, indent=1).encode("utf-8", "backslashreplace")
     with refused(partial(InputError, path), "the queue cannot be written: {reason}."):
         write_atomically(path, data, private=True)
-
-
-def _aside(path: Path) -> Path:
-    number = 1
-    while (found := path.with_name(f"{path.name}.damaged-{number}")).exists():
-        number += 1
-    return found
