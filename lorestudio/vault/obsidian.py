@@ -218,8 +218,8 @@ class ServerSession(Terse, frozen=True):
         text = str(error)
         if "CERTIFICATE_VERIFY_FAILED" in text:
             return (
-                f"Nobody vouches for the certificate of {self.address.host}:{self.address.port}. Where this is your "
-                "own computer, allow certificates that it signed itself."
+                f"Nobody vouches for the certificate of {self.address.host}:{self.address.port}. Have this "
+                "computer trust it, or switch https off."
             )
         if "SSL" in text.upper():
             return f"{self._where()} does not speak https on this port. Use port {HTTPS_PORT}, or switch https off."
@@ -246,7 +246,7 @@ def _with_key(key: str, request: httpx.Request) -> httpx.Request:
 
 def _tls(address: ObsidianAddress) -> ssl.SSLContext:
     context = ssl.create_default_context()
-    if is_local(address.host) or address.any_certificate:
+    if is_local(address.host):  # there the plugin signs its certificate itself
         context.check_hostname = False
         context.verify_mode = ssl.CERT_NONE
     return context

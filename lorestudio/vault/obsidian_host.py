@@ -22,17 +22,12 @@ HTTPS_PORT: Final = 27124
 
 
 class ObsidianAddress(Struct, frozen=True):
-    """Where a vault's plugin listens (rules: deeplore-tools 4.5).
-
-    `any_certificate` accepts certificates that nobody vouches for; on this computer, where the plugin makes its own,
-    they are always accepted.
-    """
+    """Where a vault's plugin listens (rules: deeplore-tools 4.5)."""
 
     name: str
     host: str = "127.0.0.1"
     port: int = HTTP_PORT
     https: bool = False
-    any_certificate: bool = False
 
     @property
     def url(self) -> str:
