@@ -78,7 +78,7 @@ class HttpAnswer(NamedTuple):
 
 
 class ServerSession(Terse, frozen=True):
-    """Requests to the plugin, each guarded by the breaker and the time limit. `open_session` makes one."""
+    """Requests to the plugin, each guarded by the breaker and the time limit. `ObsidianVault` makes one."""
 
     unprinted = ("key", "slots")
 
