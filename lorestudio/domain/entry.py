@@ -219,3 +219,8 @@ class VaultIndex(Struct, frozen=True):
     field_errors: tuple[str, ...] = ()
     vaults: tuple[str, ...] = ()
     digest: str = ""
+
+    @property
+    def notes(self) -> tuple[Entry | LeftOutNote, ...]:
+        """All entries, and behind them the notes that gave none."""
+        return *self.entries, *self.left_out

@@ -83,16 +83,11 @@ class Selection(QObject):
             chosen = before.entries[self.entry]
         if chosen is None:
             return
-        entry = next((each for each in after.entries if _same(each, chosen)), None)
-        if entry is not None:
-            if self.entry != entry.id:
-                self.choose_entry(entry.id)
-            return
-        left_out = next((each for each in after.left_out if _same(each, chosen)), None)
-        if left_out is not None:
-            self.choose_left_out(left_out)
-        else:
+        note = next((each for each in after.notes if _place_of(each) == _place_of(chosen)), None)
+        if note is None:
             self.choose_entry(None)
+        elif not isinstance(note, Entry) or note.id != self.entry:
+            self.choose_note(note)
 
     def clear(self) -> None:
         """Look at nothing, as when another vault is opened."""
@@ -103,17 +98,9 @@ class Selection(QObject):
 _place_of: Final[Callable[[Entry | LeftOutNote], tuple[str, str]]] = attrgetter("vault", "filename")
 
 
-def _notes(index: VaultIndex) -> tuple[Entry | LeftOutNote, ...]:
-    return *index.entries, *index.left_out
-
-
 def note_places(index: VaultIndex) -> frozenset[tuple[str, str]]:
     """Every note by its vault and its file's name there."""
-    return frozenset(map(_place_of, _notes(index)))
-
-
-def _same(one: Entry | LeftOutNote, other: Entry | LeftOutNote) -> bool:
-    return _place_of(one) == _place_of(other)
+    return frozenset(map(_place_of, index.notes))
 
 
 def same_numbers(before: VaultIndex, after: VaultIndex) -> bool:
@@ -201,7 +188,7 @@ class History(QObject):
         if isinstance(seen, int):
             self._selection.choose_entry(seen)
         elif self._session.project is not None:
-            note = next((each for each in _notes(self._session.project.index) if _place_of(each) == seen), None)
+            note = next((each for each in self._session.project.index.notes if _place_of(each) == seen), None)
             if note is not None:
                 self._selection.choose_note(note)
         self.changed.emit()

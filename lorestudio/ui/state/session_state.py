@@ -129,8 +129,7 @@ class SessionState(QObject):
         place = self.project.note_place(path) if self.project is not None else None
         if self.project is None or place is None:
             return None
-        notes: tuple[Entry | LeftOutNote, ...] = (*self.project.index.entries, *self.project.index.left_out)
-        return next((note for note in notes if (note.vault, note.filename) == place), None)
+        return next((note for note in self.project.index.notes if (note.vault, note.filename) == place), None)
 
     def entry(self, entry: int | None) -> Entry | None:
         """The entry with that id, None where there is none."""

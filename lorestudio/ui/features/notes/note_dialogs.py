@@ -25,7 +25,7 @@ from lorestudio.studio.notes.trash import Trashed
 from lorestudio.studio.notes.vault_notes import Planned, VaultNotes
 from lorestudio.studio.project.project import Project
 from lorestudio.ui.features.notes.plan_dialog import PlanDialog
-from lorestudio.ui.features.vault.table import Note, when_words
+from lorestudio.ui.features.vault.table import when_words
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, number, sentence_of, tr
 from lorestudio.ui.state.note_changes import NoteWork, Plan
@@ -40,8 +40,7 @@ from lorestudio.vault.links.targets import NOTE_SUFFIX
 def folders_of(index: VaultIndex, vault: str) -> list[str]:
     """All folders of a vault that hold notes, directly or below, in alphabetical order."""
     found: set[str] = set()
-    notes: tuple[Note, ...] = (*index.entries, *index.left_out)
-    for note in notes:
+    for note in index.notes:
         folder = note.filename.rpartition("/")[0] if note.vault == vault else ""
         while folder and folder not in found:
             found.add(folder)

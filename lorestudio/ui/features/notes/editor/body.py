@@ -145,7 +145,7 @@ class BodyEdit(QPlainTextEdit):
     followed = Signal(object)
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+        super().__init__(parent, tabChangesFocus=True, cursorWidth=2, undoRedoEnabled=True)
         self._buffer: NoteBuffer | None = None
         self._hidden = False
         self._guarding = False
@@ -157,9 +157,6 @@ class BodyEdit(QPlainTextEdit):
         self.menu_actions: Sequence[QAction] = ()
         self.setObjectName("Body")  # the stylesheet says its size, which else would be that of the window
         self.setMouseTracking(True)
-        self.setTabChangesFocus(True)
-        self.setCursorWidth(2)
-        self.setUndoRedoEnabled(True)
         self.cursorPositionChanged.connect(self._guard)
         self.selectionChanged.connect(self._guard)
 
@@ -627,8 +624,7 @@ class TitleBook:
     ) -> None:
         tags = Counter(tag for entry in index.entries for tag in entry.tags)
         called: dict[str, list[NoteNames]] = {}
-        notes: tuple[Entry | LeftOutNote, ...] = (*index.entries, *index.left_out)
-        for note in notes:
+        for note in index.notes:
             is_entry, others = isinstance(note, Entry), tuple(aliases.get(alias_key(note), ()))
             if not is_entry and not note.filename.endswith(NOTE_SUFFIX):
                 continue  # a folder that cannot be read
