@@ -68,8 +68,12 @@ class FlowStage(Struct, frozen=True):
 
     def widest(self, measure: Measure) -> int:
         """How wide the stream is once everything has joined and nothing has left."""
-        joined = sum(ribbon.amount(measure) for ribbon in self.going(Direction.JOINS))
+        joined = self.moving(measure, Direction.JOINS)
         return max(self.amount(measure, before=True) + joined, self.amount(measure))
+
+    def moving(self, measure: Measure, direction: Direction) -> int:
+        """How much joins or leaves here, all the ribbons of one direction."""
+        return sum(ribbon.amount(measure) for ribbon in self.going(direction))
 
     def going(self, direction: Direction) -> tuple[Ribbon, ...]:
         """The ribbons of one direction, the widest first."""

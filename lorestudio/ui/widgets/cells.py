@@ -52,6 +52,7 @@ from lorestudio.ui.widgets.paint import (
     draw_mark,
     hairline,
     hatch,
+    set_inks,
 )
 
 FIT: Final = -1
@@ -255,8 +256,7 @@ class Words(Piece):
             top = area.center().y() - metrics.height() / 2
             painter.fillRect(QRectF(area.left() - 1, top, min(whole, area.width()) + 2, metrics.height()),
                              canvas.theme.color(self.ground))  # fmt: skip
-        painter.setFont(font)
-        painter.setPen(canvas.ink(self.tone, steady=self.steady))
+        set_inks(painter, canvas.ink(self.tone, steady=self.steady), font=font)
         mode = Qt.TextElideMode.ElideMiddle if self.middle else Qt.TextElideMode.ElideRight
         shown = self.text if whole <= area.width() else metrics.elidedText(self.text, mode, area.width())
         painter.drawText(area, V_RIGHT if self.right else V_LEFT, shown)
@@ -264,8 +264,7 @@ class Words(Piece):
     def _draw_lines(self, canvas: Canvas, box: QRectF, font: QFont) -> None:
         wrapper, painter = Wrapper(font), canvas.painter
         lines, high = wrapper.lines(self.text, box.width()), wrapper.metrics.height()
-        painter.setFont(font)
-        painter.setPen(canvas.ink(self.tone, steady=self.steady))
+        set_inks(painter, canvas.ink(self.tone, steady=self.steady), font=font)
         top = box.center().y() - len(lines) * high / 2
         for start, end in lines:
             painter.drawText(QRectF(box.left(), top, box.width() + 40, high), V_LEFT, self.text[start:end])
@@ -321,15 +320,13 @@ class Swatch(Piece):
         painter, theme = canvas.painter, canvas.theme
         square = QRectF(box.left(), box.center().y() - 7, 14, 14)
         ground, ink = theme.fill(self.fill)
-        painter.setPen(hairline(theme.color("fill_edge")))
-        painter.setBrush(theme.color("panel") if self.icon else ground)
+        set_inks(painter, hairline(theme.color("fill_edge")), theme.color("panel") if self.icon else ground)
         painter.drawRect(square)
         if self.icon:
             painter.setBrush(hatch(ground, theme))
             painter.drawRect(square)
             draw_glyph(painter, square, self.icon, theme.palette.text, 12)
-        painter.setFont(scaled(canvas.font, 0.76, bold=True))
-        painter.setPen(ink)
+        set_inks(painter, ink, font=scaled(canvas.font, 0.76, bold=True))
         painter.drawText(square, Qt.AlignmentFlag.AlignCenter, self.letter)
 
 
@@ -377,8 +374,7 @@ class Bar(Piece):
         wide, round_ = max(1.0, box.width() - self.after), 3 if self.track else 0
         whole = QRectF(box.left(), box.center().y() - self.height / 2, wide, self.height)
         if self.track:
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(theme.color("sunken"))
+            set_inks(painter, Qt.PenStyle.NoPen, theme.color("sunken"))
             painter.drawRoundedRect(whole, round_, round_)
         painter.setPen(hairline(theme.color(self.edge)))
         for start, end, fill in self.parts:
@@ -531,8 +527,7 @@ class CellDelegate(QStyledItemDelegate):
             return
         lines, folded = self._broken(look, option)
         painter, height, top = canvas.painter, self._line_height(), box.top()
-        painter.setFont(canvas.font)
-        painter.setPen(canvas.ink(body.tone))
+        set_inks(painter, canvas.ink(body.tone), font=canvas.font)
         for start, end in lines:
             painter.drawText(QRectF(box.left(), top, 4000, height), V_LEFT, body.text[start:end])
             top += height

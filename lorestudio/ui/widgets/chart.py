@@ -23,7 +23,7 @@ from PySide6.QtWidgets import QWidget
 from lorestudio.ui.shell.qt import V_LEFT, V_RIGHT
 from lorestudio.ui.shell.theme import Theme, drawn, scaled
 from lorestudio.ui.shell.words import number
-from lorestudio.ui.widgets.paint import Picture, draw_focus, hairline, hatch, tell
+from lorestudio.ui.widgets.paint import Picture, draw_focus, hairline, hatch, set_inks, tell
 
 Numbers = NDArray[np.float64]
 Value = TypeVar("Value", float, Numbers)
@@ -104,8 +104,7 @@ class Sign(Struct, frozen=True):
         """Draw it around a point."""
         x, y, r, more = at.x(), at.y(), self.half, self.half + 1
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(hairline(QColor(self.edge), self.wide))
-        painter.setBrush(QColor(self.ground))
+        set_inks(painter, hairline(QColor(self.edge), self.wide), QColor(self.ground))
         if self.shape == "circle":
             painter.drawEllipse(at, r, r)
         elif self.shape == "square":
@@ -305,8 +304,7 @@ class PlaceChart(Plot):
         theme, room = self._theme, frame.room
         if self.chosen >= 0:
             middle, wide = frame.x(self.chosen), max(3.0, room.width() / self.amount)
-            painter.setPen(hairline(theme.color("accent")))
-            painter.setBrush(theme.color("accent_soft"))
+            set_inks(painter, hairline(theme.color("accent")), theme.color("accent_soft"))
             painter.drawRect(QRectF(middle - wide / 2, room.top(), wide, frame.y(0) - room.top()))
         self._draw_axes(painter, frame)
         for step in frame.steps:

@@ -9,12 +9,13 @@ from difflib import SequenceMatcher
 from typing import Final
 
 from msgspec import Struct
-from PySide6.QtGui import QTextBlockFormat, QTextCharFormat, QTextCursor
+from PySide6.QtGui import QTextBlockFormat, QTextCursor
 from PySide6.QtWidgets import QWidget
 
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, tr
 from lorestudio.ui.widgets.layouts import column, label, row, text_view
+from lorestudio.ui.widgets.paint import text_format
 
 AROUND: Final = 2
 """So many equal lines are shown around a difference."""
@@ -128,13 +129,8 @@ class DiffView(QWidget):
     def _fill(self) -> None:
         theme = self._theme
         grounds = {"-": theme.color("error_soft"), "+": theme.color("good_soft")}
-        marked = QTextCharFormat()
-        marked.setBackground(theme.color("mark"))
-        marked.setForeground(theme.color("on_mark"))
-        faint = QTextCharFormat()
-        faint.setForeground(theme.color("text_faint"))
-        plain = QTextCharFormat()
-        plain.setForeground(theme.color("text"))
+        marked = text_format(theme, "on_mark", "mark")
+        faint, plain = text_format(theme, "text_faint"), text_format(theme, "text")
         self.view.clear()
         cursor = QTextCursor(self.view.document())
         for place, line in enumerate(self._lines):

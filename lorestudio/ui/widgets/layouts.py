@@ -41,7 +41,7 @@ from PySide6.QtWidgets import (
 from lorestudio.ui.shell.qt import plain
 from lorestudio.ui.shell.theme import Theme, fixed_font
 from lorestudio.ui.shell.words import tr
-from lorestudio.ui.widgets.paint import draw_focus, hairline
+from lorestudio.ui.widgets.paint import draw_box, draw_focus, hairline
 
 Item: TypeAlias = QWidget | QLayout | tuple[QWidget | QLayout, int] | int
 """What stands in a row or a column: a widget or a layout, also with its stretch; a number is a stretch alone."""
@@ -246,21 +246,13 @@ def menu_of(button: QToolButton, *, tips: bool = False) -> QMenu:
 
 def iconed(theme: Theme, made: _Button, icon: str, tone: str = "text_muted") -> _Button:
     """A button with an icon in a colour of the theme, whichever it is."""
-    _Icon(theme, made, icon, tone)
+
+    def paint() -> None:
+        made.setIcon(theme.icon(icon, tone))
+
+    QObject.connect(theme, SIGNAL("changed()"), made, paint)  # for as long as the button is there
+    paint()
     return made
-
-
-class _Icon(QObject):
-    """Goes with its button, so that the theme tells nothing to buttons that are gone."""
-
-    def __init__(self, theme: Theme, button: QAbstractButton, icon: str, tone: str) -> None:
-        super().__init__(button)
-        self._theme, self._button, self._icon, self._tone = theme, button, icon, tone
-        theme.changed.connect(self._paint)
-        self._paint()
-
-    def _paint(self) -> None:
-        self._button.setIcon(self._theme.icon(self._icon, self._tone))
 
 
 def one_of(parent: QWidget, choices: Iterable[tuple[str, str]]) -> QButtonGroup:
@@ -453,14 +445,12 @@ def in_lines(
 def draw_ground(painter: QPainter, button: QAbstractButton, theme: Theme, *, warning: bool) -> QRectF:
     """The ground of a chip, as mouse and keyboard stand to it; returns the box that it fills."""
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    box = QRectF(button.rect()).adjusted(0.5, 0.5, -0.5, -0.5)
-    painter.setPen(hairline(theme.color("warning" if warning else "border")))
     ground = "warning_soft" if warning else "hover" if button.underMouse() else "raised"
-    painter.setBrush(theme.color("accent_soft" if button.hasFocus() else ground))
-    painter.drawRoundedRect(box, 6, 6)
+    ground, box = "accent_soft" if button.hasFocus() else ground, QRectF(button.rect())
+    draw_box(painter, box, 6, hairline(theme.color("warning" if warning else "border")), theme.color(ground))
     if button.hasFocus():
         draw_focus(painter, button.rect(), theme)
-    return box
+    return box.adjusted(0.5, 0.5, -0.5, -0.5)
 
 
 class Wrapping(QWidget):

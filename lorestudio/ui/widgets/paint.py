@@ -25,6 +25,7 @@ from PySide6.QtGui import (
     QPainter,
     QPen,
     QPixmap,
+    QTextCharFormat,
 )
 from PySide6.QtSvg import QSvgGenerator
 from PySide6.QtWidgets import QToolTip, QWidget
@@ -83,7 +84,8 @@ class KeyQuery(Struct, frozen=True):
                 words = self._words(one)
                 for start, end in [(0, 1)] if one.in_name else places_in(one, message, text):
                     mark = KeyMark(start, end, one.key, words, one.refine, one.in_name, bool(one.missing))
-                    if not any(_meet(mark, other) for other in kept):
+                    beside = (each for each in kept if each.in_name is mark.in_name)
+                    if not any(mark.start < each.end and each.start < mark.end for each in beside):
                         kept.append(mark)
         return tuple(sorted(kept, key=lambda mark: (not mark.in_name, mark.start)))
 
@@ -97,10 +99,6 @@ class KeyQuery(Struct, frozen=True):
             kind = tr("Its key") if one.refine else tr("Its refine key")
             words += " " + tr("{kind} “{key}” is in #{message}.", kind=kind, key=other.key, message=other.message)
         return " ".join(part for part in (words, one.missing) if part)
-
-
-def _meet(one: KeyMark, other: KeyMark) -> bool:
-    return one.in_name is other.in_name and one.start < other.end and other.start < one.end
 
 
 class Mark(Struct, frozen=True):
@@ -223,6 +221,39 @@ def hairline(color: QColor, width: float = 1.0) -> QPen:
     return pen
 
 
+Pen: TypeAlias = QPen | QColor | Qt.PenStyle
+Brush: TypeAlias = QBrush | QColor | Qt.BrushStyle
+
+
+def set_inks(painter: QPainter, pen: Pen | None = None, brush: Brush | None = None, font: QFont | None = None) -> None:
+    """Draw with these from now on; what is not given stays as it is."""
+    if pen is not None:
+        painter.setPen(pen)
+    if brush is not None:
+        painter.setBrush(brush)
+    if font is not None:
+        painter.setFont(font)
+
+
+def draw_box(painter: QPainter, box: QRectF, radius: float, pen: Pen, brush: Brush) -> None:
+    """A rounded box with an edge whose middle lies half a pixel inside; the painter is as before then."""
+    painter.save()
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    set_inks(painter, pen, brush)
+    painter.drawRoundedRect(box.adjusted(0.5, 0.5, -0.5, -0.5), radius, radius)
+    painter.restore()
+
+
+def text_format(theme: Theme, ink: str = "", ground: str = "") -> QTextCharFormat:
+    """Letters of a text in a colour of the palette, and upon another one; "" leaves either as it is."""
+    made = QTextCharFormat()
+    if ink:
+        made.setForeground(theme.color(ink))
+    if ground:
+        made.setBackground(theme.color(ground))
+    return made
+
+
 def hatch(color: QColor, theme: Theme) -> QBrush:
     """The pattern of what was cut, in a shade of `color` that stands out from a pane."""
     return QBrush(color if theme.palette.dark else color.darker(125), Qt.BrushStyle.BDiagPattern)
@@ -246,29 +277,19 @@ def draw_mark(painter: QPainter, box: QRectF, mark: Mark, theme: Theme, size: in
     if mark.hollow:
         _draw_hollow(painter, square, mark, theme, ground)
         return
-    painter.save()
-    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    painter.setPen(hairline(theme.color("fill_edge")))
-    painter.setBrush(QColor(ground))
-    painter.drawRoundedRect(square.adjusted(0.5, 0.5, -0.5, -0.5), 4, 4)
-    painter.restore()
+    draw_box(painter, square, 4, hairline(theme.color("fill_edge")), QColor(ground))
     draw_glyph(painter, square, mark.icon, ink, size - 5)
 
 
 def _draw_hollow(painter: QPainter, square: QRectF, mark: Mark, theme: Theme, edge: str) -> None:
     """An outline in the colour that the mark would be filled with; one without a glyph is small."""
-    inset = 0.5 if mark.icon else square.width() / 3.6
-    painter.save()
-    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    inset = 0.0 if mark.icon else square.width() / 3.6 - 0.5
     pen = hairline(QColor(edge) if theme.palette.dark else QColor(edge).darker(125), 1.3)
     if mark.icon:
         pen.setStyle(Qt.PenStyle.DashLine)
         pen.setDashPattern([2.2, 1.8])
-    painter.setPen(pen)
-    painter.setBrush(Qt.BrushStyle.NoBrush)
     box = square.adjusted(inset, inset, -inset, -inset)
-    painter.drawRoundedRect(box, 4 if mark.icon else 2, 4 if mark.icon else 2)
-    painter.restore()
+    draw_box(painter, box, 4 if mark.icon else 2, pen, Qt.BrushStyle.NoBrush)
     draw_glyph(painter, square, mark.icon, theme.palette.text_muted, round(square.width()) - 6)
 
 
@@ -293,12 +314,10 @@ def draw_key_mark(painter: QPainter, box: QRectF, mark: KeyMark, theme: Theme) -
     if mark.refine:
         pen = QPen(theme.color("text"), 1.2, Qt.PenStyle.CustomDashLine)
         pen.setDashPattern([3.0, 2.0])
-        painter.setPen(pen)
-        painter.setBrush(Qt.BrushStyle.NoBrush)
+        set_inks(painter, pen, Qt.BrushStyle.NoBrush)
         area.adjust(0.5, 0.5, -0.5, -0.5)
     else:
-        painter.setPen(hairline(theme.color("border_strong")))
-        painter.setBrush(theme.color("mark"))
+        set_inks(painter, hairline(theme.color("border_strong")), theme.color("mark"))
     painter.drawRoundedRect(area, 3, 3)
     if mark.lacking:
         painter.setPen(QPen(theme.color("on_mark"), 1.6, Qt.PenStyle.DotLine))
@@ -309,11 +328,7 @@ def draw_key_mark(painter: QPainter, box: QRectF, mark: KeyMark, theme: Theme) -
 def draw_chip(painter: QPainter, box: QRectF, text: str, ground: QColor, ink: QColor, edge: QColor) -> None:
     """A rounded chip with `text` in the painter's font."""
     painter.save()
-    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    painter.setPen(hairline(edge))
-    painter.setBrush(ground)
-    radius = box.height() / 2
-    painter.drawRoundedRect(box.adjusted(0.5, 0.5, -0.5, -0.5), radius, radius)
+    draw_box(painter, box, box.height() / 2, hairline(edge), ground)
     painter.setPen(ink)
     painter.drawText(box, Qt.AlignmentFlag.AlignCenter, text)
     painter.restore()
@@ -321,12 +336,8 @@ def draw_chip(painter: QPainter, box: QRectF, text: str, ground: QColor, ink: QC
 
 def draw_focus(painter: QPainter, rect: QRect | QRectF, theme: Theme) -> None:
     """The two pixel ring of what the keyboard is on."""
-    painter.save()
-    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    painter.setPen(hairline(theme.color("focus"), 2))
-    painter.setBrush(Qt.BrushStyle.NoBrush)
-    painter.drawRoundedRect(QRectF(rect).adjusted(1, 1, -1, -1), 4, 4)
-    painter.restore()
+    ring = QRectF(rect).adjusted(0.5, 0.5, -0.5, -0.5)
+    draw_box(painter, ring, 4, hairline(theme.color("focus"), 2), Qt.BrushStyle.NoBrush)
 
 
 def draw_words(painter: QPainter, box: QRectF, text: str, align: int = V_LEFT) -> None:

@@ -8,18 +8,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from msgspec import Struct
-from PySide6.QtCore import (
-    QAbstractItemModel,
-    QEvent,
-    QObject,
-    QPersistentModelIndex,
-    QPointF,
-    QRect,
-    QRectF,
-    QSize,
-    Qt,
-    Signal,
-)
+from PySide6.QtCore import QEvent, QObject, QPersistentModelIndex, QPointF, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QHelpEvent, QMouseEvent, QPainter, QTextCursor
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -46,6 +35,7 @@ from lorestudio.ui.widgets.paint import (
     draw_glyph,
     draw_key_mark,
     hairline,
+    set_inks,
     whole_parts,
 )
 
@@ -175,14 +165,12 @@ class ChatDelegate(QStyledItemDelegate):
         ground, ink = self._theme.fill(fill)
         if row.speaker in {Speaker.HIDDEN, Speaker.NARRATOR}:
             ground, ink = self._theme.color("sunken"), self._theme.color("text_muted")
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(ground)
+        set_inks(painter, Qt.PenStyle.NoPen, ground)
         painter.drawEllipse(box)
         if row.speaker is Speaker.HIDDEN:
             draw_glyph(painter, box, "hidden", ink.name(), 15)
             return
-        painter.setFont(self._font(0.95, bold=True))
-        painter.setPen(ink)
+        set_inks(painter, ink, font=self._font(0.95, bold=True))
         letter = "+" if row.speaker is Speaker.NEXT else row.name[:1].upper()
         painter.drawText(box, Qt.AlignmentFlag.AlignCenter, letter)
 
@@ -227,8 +215,7 @@ class ChatDelegate(QStyledItemDelegate):
         painter.setPen(ink)
         painter.drawText(box, V_LEFT, name)
         left = box.left() + wrapper.horizontalAdvance(name) + 8
-        painter.setFont(self._font(0.88))
-        painter.setPen(theme.color("on_accent_soft" if chosen else "text_faint"))
+        set_inks(painter, theme.color("on_accent_soft" if chosen else "text_faint"), font=self._font(0.88))
         shown = whole_parts(note, QFontMetricsF(painter.font()), right - left)
         painter.drawText(QRectF(left, box.top(), max(right - left, 0), box.height()), V_LEFT, shown)
 
@@ -267,8 +254,7 @@ class ChatDelegate(QStyledItemDelegate):
                     painter.drawText(QRectF(piece.left(), top, 2000, height), V_LEFT, text)
         if layout.folded:
             top = box.top() + len(layout.lines) * height
-            painter.setFont(self._font(0.88, bold=True))
-            painter.setPen(theme.color("on_accent_soft" if chosen else "accent"))
+            set_inks(painter, theme.color("on_accent_soft" if chosen else "accent"), font=self._font(0.88, bold=True))
             painter.drawText(QRectF(box.left(), top, box.width(), height), V_LEFT, tr("… more (X shows all)"))
 
     def _pieces(self, line: Line, part: str, row: ChatRow, box: QRectF) -> Iterator[tuple[KeyMark, QRectF, str]]:
@@ -387,12 +373,11 @@ class MessageDelegate(ChatDelegate):
 
     def createEditor(self, parent: QWidget, _option: QStyleOptionViewItem, index: Index) -> QWidget:
         """Qt: a field over the message."""
-        field = MessageField(parent)
+        field = MessageField(parent, tabChangesFocus=True)
         row = index.data(ITEM)
         number = row.number if isinstance(row, ChatRow) else index.row()
         field.setAccessibleName(tr("Text of message {number}", number=number))
         field.setToolTip(tr("Ctrl+Enter takes the text, Escape leaves it as it was"))
-        field.setTabChangesFocus(True)
         field.finished.connect(lambda: self._finish(field))
         field.given_up.connect(self.give_up)
         field.given_up.connect(self.given_up)
@@ -413,7 +398,7 @@ class MessageDelegate(ChatDelegate):
             editor.setPlainText(row.text)
             editor.moveCursor(QTextCursor.MoveOperation.End)  # as in SillyTavern
 
-    def setModelData(self, editor: QWidget, _model: QAbstractItemModel, index: Index) -> None:
+    def setModelData(self, editor: QWidget, _model: object, index: Index) -> None:
         """Qt: the model is never changed here; whoever owns the chat does that."""
         row = index.data(ITEM)
         if isinstance(editor, MessageField) and isinstance(row, ChatRow) and editor.toPlainText() != row.text:

@@ -8,26 +8,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import partial
 
-from PySide6.QtCore import QLineF, QPoint, QRect, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QPoint, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QAction, QBrush, QColor, QFontMetricsF, QIcon, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QMenu, QSlider, QToolButton, QWidget
 
 from lorestudio.studio.graph.graph import EdgeKind
-from lorestudio.ui.features.graph.looks import (
-    COLOUR_WORDS,
-    EDGE_NAMES,
-    EDGE_WORDS,
-    ColourBy,
-    NodeLook,
-    Stroke,
-    draw_heads,
-    pen_of,
-)
+from lorestudio.ui.features.graph.looks import COLOUR_WORDS, EDGE_NAMES, EDGE_WORDS, ColourBy, NodeLook, draw_sample
 from lorestudio.ui.shell.qt import HORIZONTAL, plain
 from lorestudio.ui.shell.theme import Theme, drawn, scaled
 from lorestudio.ui.shell.words import count, number, tr
 from lorestudio.ui.widgets.layouts import SearchField, Slot, Wrapping, combo, iconed, label, menu_of, named, row, tool
-from lorestudio.ui.widgets.paint import draw_glyph, draw_words, hairline
+from lorestudio.ui.widgets.paint import draw_glyph, draw_words, hairline, set_inks
 
 DEEPEST = 3
 
@@ -217,17 +208,9 @@ class EdgeLegend(QWidget):
             self._grid.setColumnStretch(len(self.buttons), 1)
 
     def _paint(self) -> None:
+        room = QRectF(0, 0, *SAMPLE.toTuple())
         for kind, button in self.buttons.items():
-            button.setIcon(QIcon(drawn(*SAMPLE.toTuple(), partial(self._draw_line, kind))))
-
-    def _draw_line(self, kind: EdgeKind, painter: QPainter) -> None:
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        pen = pen_of(kind, self._theme)
-        line = QLineF(1, SAMPLE.height() / 2, SAMPLE.width() - 3, SAMPLE.height() / 2)
-        painter.setPen(pen)
-        painter.drawLine(line)
-        whole = QRectF(0, 0, SAMPLE.width(), SAMPLE.height())
-        draw_heads(painter, [(line, Stroke(0, 1, kind, True, False, 0))], kind, pen.color(), [whole])
+            button.setIcon(QIcon(drawn(*SAMPLE.toTuple(), partial(draw_sample, kind, self._theme, room))))
 
 
 class ColourLegend(Wrapping):
@@ -265,8 +248,7 @@ class ColourLegend(Wrapping):
         boxes = self._boxes(self.width())
         for (look, text), box in zip(self._items_for(len(boxes)), boxes, strict=True):
             swatch = QRectF(box.left(), box.center().y() - self.SWATCH / 2 + 0.5, self.SWATCH, self.SWATCH)
-            painter.setPen(hairline(self._theme.color("fill_edge")))
-            painter.setBrush(QColor(look.fill))
+            set_inks(painter, hairline(self._theme.color("fill_edge")), QColor(look.fill))
             painter.drawEllipse(swatch)
             if look.hatched:
                 painter.setBrush(QBrush(QColor(look.ink), Qt.BrushStyle.BDiagPattern))
@@ -274,11 +256,9 @@ class ColourLegend(Wrapping):
             if look.icon:
                 draw_glyph(painter, swatch, look.icon, look.ink, 9)
             elif look.text:
-                painter.setFont(scaled(font, 0.72, bold=True))
-                painter.setPen(QColor(look.ink))
+                set_inks(painter, QColor(look.ink), font=scaled(font, 0.72, bold=True))
                 painter.drawText(swatch, Qt.AlignmentFlag.AlignCenter, look.text)
-            painter.setFont(font)
-            painter.setPen(self._theme.color("text_muted"))
+            set_inks(painter, self._theme.color("text_muted"), font=font)
             draw_words(painter, QRectF(box).adjusted(self.SWATCH + 5, 0, 1, 0), text)
 
     def _items_for(self, room: int) -> tuple[tuple[NodeLook, str], ...]:

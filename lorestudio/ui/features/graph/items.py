@@ -18,7 +18,7 @@ from lorestudio.studio.graph.graph import ALL_KINDS, EdgeKind, NoteGraph, Point,
 from lorestudio.studio.graph.layout import radii
 from lorestudio.ui.features.graph.looks import NodeLook, StrokeSet, draw_strokes
 from lorestudio.ui.shell.theme import Theme, glyph, scaled
-from lorestudio.ui.widgets.paint import hairline
+from lorestudio.ui.widgets.paint import hairline, set_inks
 
 TITLE_LENGTH: Final = 30
 MARGIN: Final = 400.0
@@ -257,8 +257,7 @@ class NodeLayer(_Layer):
         painter.setOpacity(1.0)
 
     def _disc(self, painter: QPainter, look: NodeLook, point: QPointF, radius: float) -> None:
-        painter.setPen(hairline(self.theme.color("fill_edge")))
-        painter.setBrush(QColor(look.fill))
+        set_inks(painter, hairline(self.theme.color("fill_edge")), QColor(look.fill))
         painter.drawEllipse(point, radius, radius)
         if look.hatched:
             painter.setBrush(QBrush(QColor(look.ink), Qt.BrushStyle.BDiagPattern))
@@ -299,11 +298,9 @@ class NodeLayer(_Layer):
         painter.setBrush(Qt.BrushStyle.NoBrush)
         gap = 3 / max(scale, 0.05)
         if entry in drawing.hits:
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(theme.color("mark"))
+            set_inks(painter, Qt.PenStyle.NoPen, theme.color("mark"))
             painter.drawEllipse(point, radius + 3 * gap, radius + 3 * gap)
-            painter.setPen(hairline(theme.color("text_muted")))
-            painter.setBrush(Qt.BrushStyle.NoBrush)
+            set_inks(painter, hairline(theme.color("text_muted")), Qt.BrushStyle.NoBrush)
             painter.drawEllipse(point, radius + 3 * gap, radius + 3 * gap)
         if entry in alone:
             painter.setPen(QPen(hairline(theme.color("error"), 2)))
@@ -329,8 +326,7 @@ class NodeLayer(_Layer):
 
     def _pin(self, painter: QPainter, point: QPointF, radius: float, scale: float) -> None:
         size = 3.2 / max(scale, 0.05)
-        painter.setPen(hairline(self.theme.color("panel"), 1))
-        painter.setBrush(self.theme.color("text"))
+        set_inks(painter, hairline(self.theme.color("panel"), 1), self.theme.color("text"))
         corner = point + QPointF(radius * 0.72, -radius * 0.72)
         painter.drawRect(QRectF(corner.x() - size, corner.y() - size, 2 * size, 2 * size))
 
@@ -375,8 +371,7 @@ class TitleLayer(_Layer):
             strong = entry in (self.drawing.chosen, self.drawing.hovered)
             if self.drawing.light is not None:
                 painter.setOpacity(float(self.drawing.light[self.drawing.rows[entry]]))
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(ground)
+            set_inks(painter, Qt.PenStyle.NoPen, ground)
             painter.drawRoundedRect(box, 3, 3)
             painter.setFont(scaled(self._font, 1.0, bold=strong))
             painter.setPen(self.theme.color("text" if strong else "text_muted"))

@@ -12,14 +12,7 @@ from typing import Final
 from msgspec import Struct
 from PySide6.QtCore import QRect, QSignalBlocker, QSize, Qt, Signal
 from PySide6.QtGui import QResizeEvent, QShowEvent
-from PySide6.QtWidgets import (
-    QStyledItemDelegate,
-    QStyleOptionViewItem,
-    QTreeView,
-    QTreeWidget,
-    QTreeWidgetItem,
-    QWidget,
-)
+from PySide6.QtWidgets import QStyledItemDelegate, QStyleOptionViewItem, QTreeWidget, QTreeWidgetItem, QWidget
 
 from lorestudio.studio.graph.analysis import GraphStudy, community_name
 from lorestudio.studio.graph.graph import Edge, NoteGraph
@@ -114,7 +107,6 @@ class GraphLists(QWidget):
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._entry: int | None = None
         self.found, self.shown = GraphStudy(NoteGraph()), NoteGraph()
         self.fired: Mapping[int, int] = {}
         self._search: Mapping[int, str] = {}
@@ -153,7 +145,6 @@ class GraphLists(QWidget):
 
     def show_entry(self, entry: int | None) -> None:
         """Choose a row, and show its edges."""
-        self._entry = entry
         self.entries.choose(entry)
         graph = self.shown
         if entry is None or entry not in graph.nodes:
@@ -176,7 +167,7 @@ class _Wrapping(QStyledItemDelegate):
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
         """Qt: see the class."""
         tree, narrow = option.widget, QStyleOptionViewItem(option)
-        if isinstance(tree, QTreeView):
+        if isinstance(tree, QTreeWidget):
             indent = tree.indentation() * (2 if index.parent().isValid() else 1)
             narrow.rect = QRect(0, 0, tree.viewport().width() - indent, option.fontMetrics.height())
         return super().sizeHint(narrow, index)

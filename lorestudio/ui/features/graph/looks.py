@@ -21,7 +21,7 @@ from lorestudio.studio.graph.analysis import GraphStudy, community_name
 from lorestudio.studio.graph.graph import Edge, EdgeKind, NodeKind, NoteGraph
 from lorestudio.ui.shell.theme import Palette, Theme, contrast
 from lorestudio.ui.shell.words import count, number, tr
-from lorestudio.ui.widgets.paint import hairline
+from lorestudio.ui.widgets.paint import hairline, set_inks
 
 
 class ColourBy(StrEnum):
@@ -391,13 +391,22 @@ def draw_strokes(
     smooth = len(places) <= SMOOTH_UP_TO
     if not smooth:
         pen.setWidthF(max(pen.widthF(), 1.01))  # above 1 Qt fills rows of pixels, which takes two thirds of the time
-    painter.setPen(pen)
-    painter.setBrush(Qt.BrushStyle.NoBrush)
+    set_inks(painter, pen, Qt.BrushStyle.NoBrush)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing, smooth)
     painter.drawLines([made.lines[at] for at in places])
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     if painter.worldTransform().m11() >= HEADS_FROM and len(places) <= HEADS_UP_TO:
         draw_heads(painter, [(made.lines[at], made.strokes[at]) for at in places], kind, pen.color(), areas)
+
+
+def draw_sample(kind: EdgeKind, theme: Theme, room: QRectF, painter: QPainter) -> None:
+    """A line of this kind with its head, as wide as there is room."""
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    pen, middle = pen_of(kind, theme), room.center().y()
+    line = QLineF(room.left() + 1, middle, room.right() - 3, middle)
+    painter.setPen(pen)
+    painter.drawLine(line)
+    draw_heads(painter, [(line, Stroke(0, 1, kind, True, False, 0))], kind, pen.color(), [room])
 
 
 def draw_heads(
@@ -409,8 +418,7 @@ def draw_heads(
     """
     lines: list[QLineF] = []
     solid = kind in {EdgeKind.REQUIRES, EdgeKind.CASCADE}
-    painter.setPen(hairline(color, 1.0 if solid else 1.6))
-    painter.setBrush(color if solid else Qt.BrushStyle.NoBrush)
+    set_inks(painter, hairline(color, 1.0 if solid else 1.6), color if solid else Qt.BrushStyle.NoBrush)
     for line, stroke in ends:
         length = line.length()
         if length > 4:

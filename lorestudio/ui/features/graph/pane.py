@@ -122,14 +122,10 @@ class GraphPane(Pane):
     def _made_lists(self) -> GraphLists | None:
         return vars(self).get("lists")
 
-    def _turned(self, page: int) -> None:
-        if page == LIST:
-            self.lists  # noqa: B018 # made
-
     def _connect(self) -> None:
         session, bar, view = self._session, self.bar, self.view
         self.looked_at.connect(self._make)
-        self.tabs.currentChanged.connect(self._turned)
+        self.tabs.currentChanged.connect(lambda page: self.lists if page == LIST else None)
         session.project_changed.connect(self._show_project)
         session.traces_changed.connect(lambda _generations: self._traces_changed())
         self._selection.entry_changed.connect(self._show_entry)

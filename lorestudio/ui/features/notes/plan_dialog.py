@@ -12,16 +12,8 @@ from pathlib import Path
 from typing import Final
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QColor, QKeyEvent, QTextCharFormat, QTextCursor, QTextFormat
-from PySide6.QtWidgets import (
-    QDialogButtonBox,
-    QFormLayout,
-    QListWidgetItem,
-    QPlainTextEdit,
-    QPushButton,
-    QTextEdit,
-    QWidget,
-)
+from PySide6.QtGui import QKeyEvent, QTextCursor, QTextFormat
+from PySide6.QtWidgets import QDialogButtonBox, QFormLayout, QPlainTextEdit, QPushButton, QTextEdit, QWidget
 
 from lorestudio.studio.notes.changes.change_set import (
     DifferenceLine,
@@ -38,6 +30,7 @@ from lorestudio.ui.shell.words import count, tr
 from lorestudio.ui.state.note_changes import Done, NoteWork, Plan
 from lorestudio.ui.widgets.dialogs import Dialog
 from lorestudio.ui.widgets.layouts import column, label, named, split, text_view
+from lorestudio.ui.widgets.paint import text_format
 from lorestudio.ui.widgets.rows import NameList
 
 MOST_LINES: Final = 2000
@@ -83,9 +76,9 @@ class ChangeView(QWidget):
         notes = count(len(changes), "note changes", "notes change")
         self.summary.setText(summary or tr("{notes}.", notes=notes))
         self.files.clear()
-        for change in changes:
-            item = QListWidgetItem(shown_name(change.place, folders), self.files)
-            item.setToolTip(plain(self._tip(change, folders)))
+        for row, change in enumerate(changes):
+            self.files.addItem(shown_name(change.place, folders))
+            self.files.item(row).setToolTip(plain(self._tip(change, folders)))
         self.split.setVisible(bool(changes))
         self.set_remarks(planned.remarks)
         if changes:
@@ -121,21 +114,13 @@ class ChangeView(QWidget):
         marks: list[QTextEdit.ExtraSelection] = []
         block = self.text.document().firstBlock()
         for line in self._lines:
-            tone = _TONES.get(line.kind)
-            if tone is not None and block.isValid():
-                marks.append(_mark(QTextCursor(block), self._theme.color(tone)))
+            if line.kind in _TONES and block.isValid():
+                look, mark = text_format(self._theme, ground=_TONES[line.kind]), QTextEdit.ExtraSelection()
+                look.setProperty(QTextFormat.Property.FullWidthSelection, True)
+                mark.cursor, mark.format = QTextCursor(block), look
+                marks.append(mark)
             block = block.next()
         self.text.setExtraSelections(marks)
-
-
-def _mark(cursor: QTextCursor, colour: QColor) -> QTextEdit.ExtraSelection:
-    selection = QTextEdit.ExtraSelection()
-    form = QTextCharFormat()
-    form.setBackground(colour)
-    form.setProperty(QTextFormat.Property.FullWidthSelection, True)
-    selection.cursor = cursor
-    selection.format = form
-    return selection
 
 
 PREVIEW_DELAY_MS: Final = 250

@@ -18,7 +18,18 @@ from lorestudio.ui.shell.qt import DISPLAY, HELD, HORIZONTAL, ITEM, MARK, V_LEFT
 from lorestudio.ui.shell.theme import Theme, scaled
 from lorestudio.ui.shell.words import sentence_case, tr
 from lorestudio.ui.state.expected import ExpectedMark
-from lorestudio.ui.widgets.paint import BROKEN, Mark, Wrapper, draw_focus, draw_glyph, draw_mark, draw_words, hairline
+from lorestudio.ui.widgets.paint import (
+    BROKEN,
+    Mark,
+    Wrapper,
+    draw_box,
+    draw_focus,
+    draw_glyph,
+    draw_mark,
+    draw_words,
+    hairline,
+    set_inks,
+)
 from lorestudio.ui.widgets.rows import end_of_rows
 
 _SMALL: Final = 0.9
@@ -200,8 +211,7 @@ class PhaseHeader(QHeaderView):
         if not isinstance(model, AnswerTable):
             return
         with QPainter(self.viewport()) as painter:
-            painter.setFont(scaled(self.font(), _SMALL))
-            painter.setPen(self._theme.color("text_muted"))
+            set_inks(painter, self._theme.color("text_muted"), font=scaled(self.font(), _SMALL))
             for phase in model.unfolded:
                 own = [column for column in range(2, model.columnCount()) if model.phase(column) is phase]
                 if own:
@@ -246,11 +256,9 @@ class EntryHeader(QHeaderView):
             icon, tone = held.glyph
             box = QRectF(area.right() - 15, area.top(), 14, fonts.title.metrics.height())
             draw_glyph(painter, box, icon, theme.color(tone).name(), 13)
-        painter.setFont(scaled(self.font(), 1.0, bold=chosen))
-        painter.setPen(theme.color(ink or "text"))
+        set_inks(painter, theme.color(ink or "text"), font=scaled(self.font(), 1.0, bold=chosen))
         area.setTop(draw_lines(painter, area, words.title))
-        painter.setFont(fonts.small.font)
-        painter.setPen(theme.color(ink or "text_muted"))
+        set_inks(painter, theme.color(ink or "text_muted"), font=fonts.small.font)
         if isinstance(mark, Mark):
             draw_mark(painter, QRectF(area.left(), area.top(), 15, fonts.small.metrics.height()), mark, theme, 14)
             area.setLeft(area.left() + _SIGN)
@@ -259,8 +267,7 @@ class EntryHeader(QHeaderView):
             if words.beside and words.result:
                 wide = fonts.small.metrics.horizontalAdvance(words.result[-1]) + _APART
                 area.adjust(wide, -fonts.small.metrics.height(), 0, 0)
-            painter.setFont(fonts.change.font)
-            painter.setPen(theme.color(ink or change.tone))
+            set_inks(painter, theme.color(ink or change.tone), font=fonts.change.font)
             draw_lines(painter, area, words.change)
         painter.restore()
 
@@ -291,8 +298,7 @@ class AnswerDelegate(QStyledItemDelegate):
         if index.column() == WHY:
             self._draw_why(painter, QRectF(option.rect), index.row(), chosen=chosen)
         elif index.column() == TOKENS:
-            painter.setFont(scaled(option.font, _REASON))
-            painter.setPen(ink)
+            set_inks(painter, ink, font=scaled(option.font, _REASON))
             painter.drawText(QRectF(option.rect).adjusted(0, 0, -5, 0), V_RIGHT, str(index.data(DISPLAY)))
         else:
             mark = index.data(MARK)
@@ -304,8 +310,7 @@ class AnswerDelegate(QStyledItemDelegate):
 
     def _draw_why(self, painter: QPainter, cell: QRectF, row: int, *, chosen: bool) -> None:
         theme, fonts, words = self._theme, self._view.fonts, self._view.words(row)
-        painter.setPen(theme.color("on_accent_soft" if chosen else "text"))
-        painter.setFont(fonts.reason.font)
+        set_inks(painter, theme.color("on_accent_soft" if chosen else "text"), font=fonts.reason.font)
         area = cell.adjusted(6, 3, -4, 0)
         if not words.fix:
             room = cell.height() - len(words.reason) * fonts.reason.metrics.height()
@@ -314,13 +319,9 @@ class AnswerDelegate(QStyledItemDelegate):
             return
         draw_lines(painter, area, words.reason)
         box = fonts.button(cell, words)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(hairline(theme.color("border_strong")))
-        painter.setBrush(theme.color("panel"))
-        painter.drawRoundedRect(box.adjusted(0.5, 0.5, -0.5, -0.5), 4, 4)
+        draw_box(painter, box, 4, hairline(theme.color("border_strong")), theme.color("panel"))
         draw_glyph(painter, QRectF(box.left() + 4, box.top(), 14, box.height()), "bolt", theme.palette.accent, 12)
-        painter.setFont(fonts.small.font)
-        painter.setPen(theme.color("text"))
+        set_inks(painter, theme.color("text"), font=fonts.small.font)
         draw_lines(painter, box.adjusted(20, 1.5, 0, 0), words.fix)
 
 
@@ -331,7 +332,7 @@ class AnswerView(QTableView):
     fold_wanted = Signal(object)
 
     def __init__(self, theme: Theme, model: AnswerTable, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+        super().__init__(parent, showGrid=False, cornerButtonEnabled=False)
         self.table = model
         self.fonts = RowFonts(self.font())
         self._fitting = False
@@ -340,8 +341,6 @@ class AnswerView(QTableView):
         self.phases = PhaseHeader(theme, self)
         self.setHorizontalHeader(self.phases)
         self.setVerticalHeader(EntryHeader(theme, self))
-        self.setShowGrid(False)
-        self.setCornerButtonEnabled(False)
         self.setMouseTracking(True)
         self.setSelectionMode(QTableView.SelectionMode.SingleSelection)
         self.setHorizontalScrollMode(QTableView.ScrollMode.ScrollPerPixel)

@@ -26,27 +26,9 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QBoxLayout, QListView, QScrollArea, QSizePolicy, QWidget
 
 from lorestudio.domain.records import replace
-from lorestudio.studio.report.pictures import (
-    PHASE_FILLS,
-    FlowPicture,
-    RibbonShape,
-    RowShape,
-    flow_svg,
-    lay_out,
-    ribbon_words,
-)
+from lorestudio.studio.report.pictures import PHASE_FILLS, RibbonShape, RowShape, flow_svg, lay_out, ribbon_words
 from lorestudio.trace.explain import explain_stage
-from lorestudio.trace.flow import (
-    SANKEY_FROM,
-    TABLE_COLUMNS,
-    Direction,
-    Flow,
-    FlowStage,
-    Measure,
-    Ribbon,
-    flow,
-    flow_rows,
-)
+from lorestudio.trace.flow import SANKEY_FROM, TABLE_COLUMNS, Direction, Flow, Measure, Ribbon, flow, flow_rows
 from lorestudio.trace.model import Outcome, Phase, Trace
 from lorestudio.trace.text import csv_bytes
 from lorestudio.ui.shell.qt import V_LEFT
@@ -56,7 +38,7 @@ from lorestudio.ui.state.ai_calls import stage_failure
 from lorestudio.ui.widgets import dialogs, layouts
 from lorestudio.ui.widgets.cells import FIT, Bar, Column, Glyph, Look, Piece, Strip, Words, same_words, titled
 from lorestudio.ui.widgets.layouts import iconed, menu_of, one_of, stack, tight, tool
-from lorestudio.ui.widgets.paint import Picture, draw_focus, draw_words, hairline, png_bytes, tell
+from lorestudio.ui.widgets.paint import Picture, draw_focus, draw_words, hairline, png_bytes, set_inks, tell
 from lorestudio.ui.widgets.record_table import RecordTable, RecordView
 
 
@@ -114,18 +96,14 @@ def steps(
                 verdict.reason for verdict in record.verdicts if verdict.outcome in {Outcome.ADDED, Outcome.REMOVED}
             )
             why = ", ".join(f"{trace.words.label(code)} × {number(amount)}" for code, amount in reasons.most_common(3))
-            removed = _amount(stage, measure, Direction.LEAVES) + _amount(stage, measure, Direction.SHORTENED)
-            left, added = stage.amount(measure), _amount(stage, measure, Direction.JOINS)
+            removed = stage.moving(measure, Direction.LEAVES) + stage.moving(measure, Direction.SHORTENED)
+            left, added = stage.amount(measure), stage.moving(measure, Direction.JOINS)
             why = tr("Running…") if undecided else why or explain_stage(record, trace)
             shares = left / most, removed / most
             found.append(
                 FunnelStep(record.name, record.phase, left, added, removed, *shares, why, error, undecided, measure)
             )
     return tuple(found)
-
-
-def _amount(stage: FlowStage, measure: Measure, direction: Direction) -> int:
-    return sum(ribbon.amount(measure) for ribbon in stage.going(direction))
 
 
 class FunnelList(RecordTable):
@@ -190,7 +168,7 @@ class FlowView(Picture):
         self._flow = Flow(())
         self._measure = Measure.ENTRIES
         self._everything = False
-        self._picture: FlowPicture = lay_out(self._flow, self._measure, 400)
+        self._picture = lay_out(self._flow, self._measure, 400)
         self._row, self._ribbon = 0, 0
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
 
@@ -259,12 +237,10 @@ class FlowView(Picture):
         for piece in row.trunk:
             painter.fillRect(QRectF(piece.left, piece.top, piece.width, piece.height), trunk)
         names = QRectF(8, box.top() + 2, self._picture.trunk_at - 14, 18)
-        painter.setFont(scaled(self.font(), 1.0, bold=True))
-        painter.setPen(theme.color("text"))
+        set_inks(painter, theme.color("text"), font=scaled(self.font(), 1.0, bold=True))
         draw_words(painter, names, stage.name)
         if row.ribbons:
-            painter.setFont(scaled(self.font(), 0.88))
-            painter.setPen(theme.color("text_muted"))
+            set_inks(painter, theme.color("text_muted"), font=scaled(self.font(), 0.88))
             painter.drawText(names.translated(0, 17), V_LEFT, self._amount(row))
         ground, _ink = theme.fill(PHASE_FILLS[stage.phase])
         for place, shape in enumerate(row.ribbons):
@@ -274,12 +250,10 @@ class FlowView(Picture):
 
     def _draw_ribbon(self, painter: QPainter, shape: RibbonShape, ground: QColor, *, focus: bool) -> None:
         theme = self._theme
-        painter.setPen(hairline(theme.color("fill_edge")))
-        painter.setBrush(ground)
+        set_inks(painter, hairline(theme.color("fill_edge")), ground)
         painter.drawPath(_path(shape))
         label = self._label_box(shape)
-        painter.setFont(self.font())
-        painter.setPen(theme.color("text"))
+        set_inks(painter, theme.color("text"), font=self.font())
         draw_words(painter, label.adjusted(6, 0, -2, 0), ribbon_words(shape.ribbon, self._measure))
         if focus:
             draw_focus(painter, label, theme)

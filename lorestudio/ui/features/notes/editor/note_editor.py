@@ -11,15 +11,7 @@ from collections.abc import Callable
 from typing import Final
 
 from PySide6.QtCore import Signal
-from PySide6.QtGui import (
-    QFont,
-    QResizeEvent,
-    QSyntaxHighlighter,
-    QTextBlock,
-    QTextCharFormat,
-    QTextCursor,
-    QTextDocument,
-)
+from PySide6.QtGui import QFont, QResizeEvent, QSyntaxHighlighter, QTextCharFormat, QTextCursor, QTextDocument
 from PySide6.QtWidgets import QWidget
 
 from lorestudio.domain.entry import Entry, LeftOutNote
@@ -34,6 +26,7 @@ from lorestudio.ui.shell.qt import later
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import tr
 from lorestudio.ui.widgets.layouts import column, named, split, tool
+from lorestudio.ui.widgets.paint import text_format
 from lorestudio.vault.links.references import Reference, ReferenceKind
 from lorestudio.vault.links.targets import is_file_name
 
@@ -120,7 +113,7 @@ class MarkdownHighlighter(QSyntaxHighlighter):
                 self._timer.start(4)
                 return
             self._pending.discard(number)
-            block: QTextBlock = document.findBlockByNumber(number)
+            block = document.findBlockByNumber(number)
             if block.isValid():
                 self.rehighlightBlock(block)
 
@@ -216,10 +209,7 @@ class MarkdownHighlighter(QSyntaxHighlighter):
         self, colour: str, ground: str = "", larger: float = 0, *, bold: bool = False, italic: bool = False,
         dotted: bool = False,
     ) -> QTextCharFormat:  # fmt: skip
-        made = QTextCharFormat()
-        made.setForeground(self._theme.color(colour))
-        if ground:
-            made.setBackground(self._theme.color(ground))
+        made = text_format(self._theme, colour, ground)
         if bold:
             made.setFontWeight(QFont.Weight.DemiBold)
         made.setFontItalic(italic)
