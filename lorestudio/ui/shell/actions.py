@@ -11,7 +11,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QActionGroup, QKeySequence
 from PySide6.QtWidgets import QMenu, QMenuBar, QWidget
 
-from lorestudio.ui.shell.qt import plain
+from lorestudio.ui.shell.qt import native, plain
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import tr
 
@@ -102,17 +102,12 @@ def pane_action(number: int, name: str, title: str, show: Callable[[], object]) 
     return Action(f"pane.{name}", title, menu, _FIRST_PANE + number, show, keys, tip=tip)
 
 
-_OVERLAPS: Final = {
-    Where.WINDOW: set(Where),
-    Where.TIMELINE: {Where.WINDOW, Where.RUNS, Where.TIMELINE},
-    Where.VAULT: {Where.WINDOW, Where.VAULT},
-    Where.EDITOR: {Where.WINDOW, Where.EDITOR},
-    Where.MEMORIES: {Where.WINDOW, Where.MEMORIES},
-    Where.EXPECTATIONS: {Where.WINDOW, Where.EXPECTATIONS},
-    Where.CHAT: {Where.WINDOW, Where.CHAT, Where.RUNS},
-    Where.TRACE: {Where.WINDOW, Where.TRACE, Where.RUNS},
-    Where.RUNS: {Where.WINDOW, Where.CHAT, Where.TRACE, Where.TIMELINE, Where.RUNS},
-}
+_WITHIN: Final = {Where.WINDOW: set(Where), Where.RUNS: {Where.CHAT, Where.TRACE, Where.TIMELINE}}
+"""The places that others hold."""
+
+
+def _overlap(one: Where, other: Where) -> bool:
+    return one is other or other in _WITHIN.get(one, ()) or one in _WITHIN.get(other, ())
 
 
 def conflicts(actions: Iterable[Action]) -> list[tuple[str, str, str]]:
@@ -124,7 +119,7 @@ def conflicts(actions: Iterable[Action]) -> list[tuple[str, str, str]]:
             found += [
                 (shortcut, other.id, action.id)
                 for known, other in seen
-                if known.casefold() == shortcut.casefold() and action.where in _OVERLAPS[other.where]
+                if known.casefold() == shortcut.casefold() and _overlap(action.where, other.where)
             ]
             seen.append((shortcut, action))
     return found
@@ -168,7 +163,7 @@ class Commands:
     def tip(self, action: Action) -> str:
         """The tooltip: what it does, and its first shortcut."""
         text = tr(action.tip or action.title).rstrip("…")
-        return f"{text} ({_native(action.shortcuts[0])})" if action.shortcuts else text
+        return f"{text} ({native(action.shortcuts[0])})" if action.shortcuts else text
 
     def rebind(self, table: Sequence[Action]) -> None:
         """Take other shortcuts: the same actions, with the keys that they have from now on."""
@@ -256,7 +251,3 @@ class Commands:
             for place, items in self._view_keys.items()
             for title, keys in items
         ]
-
-
-def _native(shortcut: str) -> str:
-    return QKeySequence(shortcut).toString(QKeySequence.SequenceFormat.NativeText)

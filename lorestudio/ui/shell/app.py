@@ -228,46 +228,35 @@ def render_window(
     app = application(offscreen=True)
     dress = Theme(theme)
     dress.apply()
-    with TemporaryDirectory() as folder:  # a picture neither knows nor changes what the person's window looks like
+    # A picture neither knows nor changes what the person's window looks like.
+    with TemporaryDirectory() as folder, collected_on_gui_thread():
         settings = QSettings(str(Path(folder) / "window.ini"), QSettings.Format.IniFormat)
         settings.setValue(COACHED, "true")
         session = Session(connections=Connections(Path(folder) / "profiles.json"))
         session.choices.systems.update(systems)
-        with collected_on_gui_thread():
-            with dress.held_back():
-                window = MainWindow(session, dress, settings)
-            _render(project, path, size, window, app, then)
-
-
-def _render(
-    project: Project | None,
-    path: Path,
-    size: tuple[int, int],
-    window: MainWindow,
-    app: QApplication,
-    then: Callable[[MainWindow], object],
-) -> None:
-    window.session.setParent(window)
-    window.resize(*size)
-    window.setAttribute(Qt.WidgetAttribute.WA_DontShowOnScreen)
-    window.welcome.setVisible(project is None)
-    window.show()
-    try:
-        if project is not None:
-            window.session.set_project(project)
-            wait_until_idle(window.session)
-            show_something(window)
-            come_to_rest(window, app)
-            then(window)
-            come_to_rest(window, app)
-        _settle(app)
-        if not window.grab().save(str(path), "PNG"):
-            message = "the picture could not be written: look at its folder, and at the permissions there"
-            raise OSError(message)
-    finally:
-        window.close()
-        window.deleteLater()
-        _settle(app)
+        with dress.held_back():
+            window = MainWindow(session, dress, settings)
+        session.setParent(window)
+        window.resize(*size)
+        window.setAttribute(Qt.WidgetAttribute.WA_DontShowOnScreen)
+        window.welcome.setVisible(project is None)
+        window.show()
+        try:
+            if project is not None:
+                session.set_project(project)
+                wait_until_idle(session)
+                show_something(window)
+                come_to_rest(window, app)
+                then(window)
+                come_to_rest(window, app)
+            _settle(app)
+            if not window.grab().save(str(path), "PNG"):
+                message = "the picture could not be written: look at its folder, and at the permissions there"
+                raise OSError(message)
+        finally:
+            window.close()
+            window.deleteLater()
+            _settle(app)
 
 
 def application(*, offscreen: bool = False) -> QApplication:

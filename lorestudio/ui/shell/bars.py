@@ -10,12 +10,12 @@ from collections.abc import Callable, Mapping
 from textwrap import fill
 
 from PySide6.QtCore import QObject
-from PySide6.QtWidgets import QApplication, QMainWindow, QSizePolicy, QStatusBar, QToolButton, QWidget
+from PySide6.QtWidgets import QMainWindow, QSizePolicy, QStatusBar, QToolButton, QWidget
 from shiboken6 import isValid
 
 from lorestudio.studio.project.doctor import basis_of
 from lorestudio.studio.project.project import Project
-from lorestudio.ui.shell.qt import later
+from lorestudio.ui.shell.qt import later, the_app
 from lorestudio.ui.shell.words import count, number, tr
 from lorestudio.ui.state.session import Session
 from lorestudio.ui.widgets.layouts import label, named
@@ -31,9 +31,7 @@ class DockTitles(QObject):
         super().__init__(window)
         self._window, self._docks, self._current_pane = window, docks, current_pane
         self._names_timer = later(self, self.show_names)
-        app = QApplication.instance()
-        if isinstance(app, QApplication):
-            app.focusChanged.connect(self._focus_changed)
+        the_app().focusChanged.connect(self._focus_changed)
         for dock in docks.values():
             dock.visibilityChanged.connect(lambda _visible: self._names_timer.start())
             dock.dockLocationChanged.connect(lambda _area: self._names_timer.start())

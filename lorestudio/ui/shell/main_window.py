@@ -18,7 +18,7 @@ from lorestudio.ui.shell.actions import Where, pane_action
 from lorestudio.ui.shell.bars import DockTitles
 from lorestudio.ui.shell.feature import Context
 from lorestudio.ui.shell.layout import PANE_ORDER
-from lorestudio.ui.shell.qt import later, move_keyboard, pressed_by_enter
+from lorestudio.ui.shell.qt import later, move_keyboard, native, pressed_by_enter, the_app
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import Notice, tr
 from lorestudio.ui.state.selection import moved_files, same_numbers
@@ -115,9 +115,7 @@ class MainWindow(QMainWindow):
         ):  # fmt: skip
             signal.connect(changed)
         context.drafts.changed.connect(lambda _path: changed())
-        app = QApplication.instance()
-        if isinstance(app, QApplication):
-            app.focusChanged.connect(self._nobody_has_the_keyboard)
+        the_app().focusChanged.connect(self._nobody_has_the_keyboard)
 
     # ---- following --------------------------------------------------------------------------------------------------
 
@@ -203,8 +201,7 @@ class MainWindow(QMainWindow):
         for name, where in (("vault.undo", ""), ("adjust.undo", tr(Where.RUNS))):
             action = self.context.action(name)
             if action.isEnabled():
-                keys = action.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
-                ways.append(f"{action.text()} ({' '.join(filter(None, (keys, where)))})")
+                ways.append(f"{action.text()} ({' '.join(filter(None, (native(action.shortcut()), where)))})")
         self.context.flash(" · ".join(ways) or tr("There is nothing to undo."))
 
     def focusNextPrevChild(self, forward: bool) -> bool:

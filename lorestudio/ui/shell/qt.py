@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from html import escape
-from typing import Final, TypeAlias
+from typing import Final, TypeAlias, cast
 
 from PySide6.QtCore import QEvent, QModelIndex, QObject, QPersistentModelIndex, Qt, QTimer
 from PySide6.QtGui import QKeyEvent, QKeySequence
@@ -51,6 +51,16 @@ def later(parent: QObject, work: Callable[[], object], milliseconds: int = 0) ->
 def plain(text: str) -> str:
     """A text for a tool tip, which would take `<img src=…>` in a name for a picture, and open its file to show it."""
     return f"<span style='white-space: pre-wrap'>{escape(text)}</span>" if Gui.mightBeRichText(text) else text
+
+
+def native(keys: str | QKeySequence | QKeySequence.StandardKey) -> str:
+    """A shortcut as this system writes it."""
+    return QKeySequence(keys).toString(QKeySequence.SequenceFormat.NativeText)
+
+
+def the_app() -> QApplication:
+    """The application, which is there before anything of a window is."""
+    return cast("QApplication", QApplication.instance())
 
 
 def is_redo(event: QKeyEvent) -> bool:

@@ -15,6 +15,7 @@ from PySide6.QtWidgets import QKeySequenceEdit, QLineEdit, QWidget
 
 from lorestudio.domain.records import replace
 from lorestudio.ui.shell.actions import Action, Where, conflicts
+from lorestudio.ui.shell.qt import native
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import sentence_case, tr
 from lorestudio.ui.widgets.cells import FIT, Column
@@ -125,10 +126,6 @@ def _menu(action: Action) -> str:
 
 def _works(action: Action) -> str:
     return action.menu if action.id.startswith(FIXED) else sentence_case(tr(action.where.value))
-
-
-def _without(table: Iterable[Action]) -> Iterable[Action]:
-    return (one for one in table if not one.shortcuts)
 
 
 class ShortcutsDialog(Dialog):
@@ -275,7 +272,8 @@ class ShortcutsDialog(Dialog):
         self.changed.emit(dict(self.chosen))
 
     def _fill(self) -> None:
-        self.model.set_rows((*(one for one in self.now if one.shortcuts), *self._fixed, *_without(self.now)))
+        free = (one for one in self.now if not one.shortcuts)
+        self.model.set_rows((*(one for one in self.now if one.shortcuts), *self._fixed, *free))
 
     def _is_changed(self, action: Action) -> bool:
         return action.id in self.chosen
@@ -312,4 +310,4 @@ class ShortcutsDialog(Dialog):
 
 def shown(shortcuts: Sequence[str]) -> str:
     """Shortcuts as this system writes them."""
-    return ", ".join(QKeySequence(key).toString(QKeySequence.SequenceFormat.NativeText) for key in shortcuts)
+    return ", ".join(map(native, shortcuts))

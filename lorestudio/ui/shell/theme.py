@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final, TypeAlias
 
 from msgspec import Struct
-from PySide6.QtCore import QByteArray, QDir, QObject, QRect, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QDir, QObject, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QFontDatabase, QGuiApplication, QIcon, QIconEngine, QPainter, QPalette, QPixmap
 from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtWidgets import QApplication, QLabel, QWidget
@@ -23,7 +23,7 @@ from shiboken6 import isValid
 
 from lorestudio.domain.records import field_names
 from lorestudio.domain.resources import resource
-from lorestudio.ui.shell.qt import later
+from lorestudio.ui.shell.qt import later, the_app
 
 THEMES: Final = resource("themes")
 
@@ -181,15 +181,14 @@ class Theme(QObject):
     def apply(self) -> None:
         """Give the application the theme's palette, and the stylesheet, which is the same for all themes."""
         self.palette = load_palettes()[self._resolve()]
-        app = QApplication.instance()
-        if isinstance(app, QApplication):
-            QDir.setSearchPaths("arrows", [str(ICONS / ("dark" if self.palette.dark else "light"))])
-            app.setPalette(_qt_palette(self.palette))
-            sheet = stylesheet(app.font().pointSizeF())
-            if app.styleSheet() == sheet:
-                self._dress_anew(app)
-            else:
-                app.setStyleSheet(sheet)
+        app = the_app()
+        QDir.setSearchPaths("arrows", [str(ICONS / ("dark" if self.palette.dark else "light"))])
+        app.setPalette(_qt_palette(self.palette))
+        sheet = stylesheet(app.font().pointSizeF())
+        if app.styleSheet() == sheet:
+            self._dress_anew(app)
+        else:
+            app.setStyleSheet(sheet)
         self.changed.emit()
 
     def _dress_anew(self, app: QApplication) -> None:
@@ -212,10 +211,7 @@ class Theme(QObject):
     @contextmanager
     def held_back(self) -> Iterator[None]:
         """Dress no widget meanwhile, and all of them at the end: a window is built in half the time so."""
-        app = QApplication.instance()
-        if not isinstance(app, QApplication):
-            yield
-            return
+        app = the_app()
         sheet = app.styleSheet()
         app.setStyleSheet("")
         try:
@@ -296,7 +292,7 @@ def drawn(width: int, height: int, draw: Callable[[QPainter], object], ratio: in
 @lru_cache(maxsize=512)
 def glyph(name: str, color: str, size: int) -> QPixmap:
     """The icon `name` in `color` (`#RRGGBB`) as a square of `size` pixels, drawn for the screen's scale."""
-    drawing = QSvgRenderer(QByteArray(_svg(name).replace("currentColor", color).encode()))
+    drawing = QSvgRenderer((ICONS / f"{name}.svg").read_bytes().replace(b"currentColor", color.encode()))
     return drawn(size, size, lambda painter: drawing.render(painter, QRectF(0, 0, size, size)), 2 if size <= 24 else 1)
 
 
@@ -336,22 +332,12 @@ def _icon(name: str, color: str, mode: QIcon.Mode) -> QIcon:
     return icon
 
 
-@lru_cache(maxsize=256)
-def _svg(name: str) -> str:
-    return (ICONS / f"{name}.svg").read_text(encoding="utf-8")
-
-
-@lru_cache(maxsize=8)
-def _template() -> str:
-    return (THEMES / "window.qss").read_text(encoding="utf-8")
-
-
 def stylesheet(points: float) -> str:
     """The application's stylesheet: the template with its `@names@` replaced by roles of the palette and by sizes."""
     values = {name: f"palette({_in_sheet(role)})" for name, role in _ROLES.items()}
     for name, factor in (("small", 0.9), ("base", 1.0), ("letters", LETTERS), ("large", 1.25), ("huge", 1.7)):
         values[name] = f"{points * factor:.1f}pt"
-    return _TOKEN.sub(lambda match: values[match[1]], _template())
+    return _TOKEN.sub(lambda match: values[match[1]], (THEMES / "window.qss").read_text(encoding="utf-8"))
 
 
 def _in_sheet(role: QPalette.ColorRole) -> str:

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Final
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QToolButton, QWidget
 
 from lorestudio.domain.records import replace
@@ -17,6 +16,7 @@ from lorestudio.trace.text import markdown_table
 from lorestudio.ui.shell.actions import Action, Where, about
 from lorestudio.ui.shell.feature import Context, Feature
 from lorestudio.ui.shell.layout import WORKSPACES, Workspace
+from lorestudio.ui.shell.qt import native
 from lorestudio.ui.shell.shortcuts import ShortcutsDialog, ShortcutStore, shown, with_shortcuts
 from lorestudio.ui.shell.words import tr
 from lorestudio.ui.widgets import dialogs
@@ -58,13 +58,13 @@ class WindowFeature(Feature):
         return (
             Action("app.quit", "Quit", "File", 200, window.close, ("Ctrl+Q",)),
             Action(
-                "adjust.undo", "Undo setting or chat change", "Edit", 10, self._undo, ("Ctrl+Z",),
+                "adjust.undo", "Undo setting or chat change", "Edit", 10, partial(self._step, again=False), ("Ctrl+Z",),
                 Where.RUNS, lambda: bool(steps.undo_title), "undo",
                 "Take the last change of settings, chat or choices for the chat back",
                 text=lambda: about(tr("Undo setting or chat change"), steps.undo_title),
             ),
             Action(
-                "adjust.redo", "Redo setting or chat change", "Edit", 15, self._redo,
+                "adjust.redo", "Redo setting or chat change", "Edit", 15, partial(self._step, again=True),
                 ("Ctrl+Shift+Z", "Ctrl+Y"), Where.RUNS, lambda: bool(steps.redo_title), "redo",
                 "Do again what was taken back last",
                 text=lambda: about(tr("Redo setting or chat change"), steps.redo_title),
@@ -132,17 +132,11 @@ class WindowFeature(Feature):
 
     # ---- finding ----------------------------------------------------------------------------------------------------
 
-    def _undo(self) -> None:
-        parts = self.context.session.parts
-        title = parts.adjustments.undo_title
-        parts.undo()
-        self.context.flash(tr("Taken back: {title}.", title=title))
-
-    def _redo(self) -> None:
-        parts = self.context.session.parts
-        title = parts.adjustments.redo_title
-        parts.redo()
-        self.context.flash(tr("Done again: {title}.", title=title))
+    def _step(self, *, again: bool) -> None:
+        parts, steps = self.context.session.parts, self.context.session.parts.adjustments
+        told = ("Done again: {title}.", steps.redo_title) if again else ("Taken back: {title}.", steps.undo_title)
+        (parts.redo if again else parts.undo)()
+        self.context.flash(tr(told[0], title=told[1]))
 
     def _open_palette(self) -> None:
         """Find anything: actions and panes, entries, messages and settings, those first that were found lately."""
@@ -151,7 +145,7 @@ class WindowFeature(Feature):
             Choice(
                 action.title.rstrip("…"),
                 action.menu.replace("/", " › "),
-                context.action(action.id).shortcut().toString(QKeySequence.SequenceFormat.NativeText),
+                native(context.action(action.id).shortcut()),
                 partial(context.run, action.id),
                 able,
                 f"action:{action.id}",

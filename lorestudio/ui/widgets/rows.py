@@ -11,7 +11,7 @@ from PySide6.QtCore import QEvent, QModelIndex, QObject, QPoint, Qt
 from PySide6.QtGui import QAction, QContextMenuEvent, QGuiApplication, QKeyEvent, QKeySequence, QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QDockWidget, QListView, QListWidget, QMenu, QTreeWidget, QWidget
 
-from lorestudio.ui.shell.qt import CHECK, ENTRY_ID
+from lorestudio.ui.shell.qt import CHECK, ENTRY_ID, native
 from lorestudio.ui.shell.words import tr
 
 _MANY: Final = QAbstractItemView.SelectionMode.ExtendedSelection
@@ -58,7 +58,7 @@ class RowMenu:
         if view.selectionMode() is _MANY:
             ways.append((tr("Choose all"), keys.SelectAll, view.selectAll))
         for title, key, do in ways:
-            menu.addAction(f"{title}\t{QKeySequence(key).toString(QKeySequence.SequenceFormat.NativeText)}", do)
+            menu.addAction(f"{title}\t{native(key)}", do)
         menu.popup(_below_row(view) if by_key else event.globalPos())
 
 

@@ -31,6 +31,8 @@ from lorestudio.ui.widgets.setting_fields import make_field
 from tests.ui.drawing import drawn, words_drawn
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from pytestqt.qtbot import QtBot
 
     from lorestudio.ui.shell.theme import Theme
@@ -81,13 +83,14 @@ def test_the_look_of_the_system_is_followed_while_that_is_chosen(
 
 @pytest.mark.parametrize("shown", [True, False])
 def test_every_colour_of_the_sheet_is_that_of_the_theme(
-    theme: Theme, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, *, shown: bool
+    theme: Theme, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, *, shown: bool
 ) -> None:
     """What is in sight has them at once, the rest soon after."""
     sheet = (themes.THEMES / "window.qss").read_text(encoding="utf-8")
     names = sorted(set(re.findall(r"@(\w+)@", sheet)) & set(theme.palette.tokens()))
     rules = "".join(f"QLabel#{name} {{ background: @{name}@; border: 1px solid @{name}@; }}" for name in names)
-    monkeypatch.setattr(themes, "_template", lambda: rules)
+    (tmp_path / "window.qss").write_text(rules, encoding="utf-8")
+    monkeypatch.setattr(themes, "THEMES", tmp_path)
     theme.apply()
     labels = [QLabel(objectName=name) for name in names]
     for label in labels:
