@@ -113,7 +113,7 @@ class RecoveryDialog(Dialog):
 
     def __init__(self, theme: Theme, jobs: Jobs, found: Sequence[Unsaved], parent: QWidget) -> None:
         super().__init__(parent, tr("Unsaved texts"), (720, 320))
-        self._theme, self._jobs = theme, jobs
+        self._jobs = jobs
         self.found, self._open = found, len(found)
         words = tr(
             "{notes} not saved when lorestudio ended last time. What you leave here is offered again next time.",
@@ -267,6 +267,4 @@ class Safety(QObject):
         copies = self._copies
         if copies is not None:
             title = tr("Throwing away a copy of {name}", name=item.path.name)
-            self._jobs.start(
-                title, lambda _report: copies.discard(item), done=lambda _none: None, failed=self.failed.emit
-            )
+            self._jobs.start(title, lambda _report: copies.discard(item), failed=self.failed.emit)

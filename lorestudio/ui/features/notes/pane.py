@@ -38,7 +38,7 @@ from lorestudio.ui.state.selection import Selection
 from lorestudio.ui.state.session import Session
 from lorestudio.ui.widgets.find_line import FindLine
 from lorestudio.ui.widgets.layouts import Wrapping, column, holding, in_lines, label, named, row, stack, tight, tool
-from lorestudio.ui.widgets.paint import draw_glyph, draw_words, entry_kind, hairline
+from lorestudio.ui.widgets.paint import draw_glyph, draw_words, entry_kind, hairline, set_inks
 from lorestudio.ui.widgets.pane import MessageBar, Pane
 from lorestudio.vault.edited_vaults import NoteText
 from lorestudio.vault.entries import ParseRules, parse_note
@@ -118,8 +118,7 @@ class ChipRow(Wrapping):
         painter.setFont(scaled(self.font(), 0.9))
         for chip, box in zip(self._chips, self._boxes(self.width()), strict=True):
             frame = QRectF(box).adjusted(0.5, 0.5, -0.5, -0.5)
-            painter.setPen(hairline(self._theme.color("border")))
-            painter.setBrush(self._theme.color(f"{chip.tone}_soft"))
+            set_inks(painter, hairline(self._theme.color("border")), self._theme.color(f"{chip.tone}_soft"))
             painter.drawRoundedRect(frame, 5, 5)
             left = frame.left() + 7
             if chip.icon:
@@ -161,10 +160,7 @@ class EntryPane(Pane):
         self._clash: OnDisk | None = None
         self._saved_again = False
         self._says_left_out = self._says_unseen = False
-        self._place: tuple[Path | None, int, int, int] | None = None
-        self._field: tuple[Path | None, str] | None = None
-        self._heading: tuple[Path | None, str] | None = None
-        self._begun: Path | None = None
+        self._wish: tuple[Path, Callable[[], object]] | None = None
         self._missing = ""
         self._rules = ParseRules()
         self._jobs = jobs
@@ -238,19 +234,15 @@ class EntryPane(Pane):
 
     def begin(self, path: Path) -> None:
         """Write at the end of this note once it is open: it was made just now."""
-        self._begun = path
+        self._once_open(path, self._begin)
 
     def show_place(self, line: int, start: int, end: int) -> None:
         """Select these characters of a line of the file's text, counted from 1 and from 0, once the note is open."""
-        self._place = (self.path, line, start, end)
-        if self._open_buffer() is not None:
-            self._show_wanted_place()
+        self._once_open(self.path, partial(self._show_place, line, start, end))
 
     def show_field(self, name: str) -> None:
         """Give the keyboard to a property of a lorebook's entry, or to its content, once it is open."""
-        self._field = (self.path, name)
-        if self._open_buffer() is not None:
-            self._show_wanted_field()
+        self._once_open(self.path, partial(self._show_field, name))
 
     def save(self) -> None:
         """Write the unsaved text of the shown note."""
@@ -354,6 +346,8 @@ class EntryPane(Pane):
         path = self._session.note_path(note) if note is not None else None
         if path != self.path:
             self.editor.leave()
+            if self._wish is not None and self._wish[0] == self.path:
+                self._wish = None
         self.path = path
         self._show_dirty()
         if note is None:
@@ -470,12 +464,7 @@ class EntryPane(Pane):
             self._say(tr("This file has characters that the editor cannot keep, so it is shown only."), "warning")
         self._show_dirty()
         self.finder.renew()
-        self._show_wanted_place()
-        self._show_wanted_field()
-        if self._begun is not None and self._begun == self.path:
-            self._begun = None
-            self.tabs.setCurrentIndex(WRITE)
-            self.editor.body.begin()
+        self._do_wanted()
 
     def _change_view(self, tab: int) -> None:
         self.editor.set_source(tab == SOURCE)
@@ -490,25 +479,36 @@ class EntryPane(Pane):
         self.editor.go_to_line(line)
         self.editor.body.setFocus()
 
-    def _show_wanted_place(self) -> None:
-        heading, self._heading = self._heading, None
-        line = self.editor.line_of(heading[1]) if heading is not None and heading[0] == self.path else None
-        if line is not None:
-            self._place = (self.path, line[0], 0, len(line[1]))
-        wanted, self._place = self._place, None
-        if wanted is not None and wanted[0] == self.path:
-            if self.tabs.currentIndex() == TEXT or not self.editor.shows_line(wanted[1]):
-                self.tabs.setCurrentIndex(SOURCE)
-            self.editor.select_in_line(*wanted[1:])
+    def _once_open(self, path: Path | None, do: Callable[[], object]) -> None:
+        """Do this as soon as the note of that file is open, in the place of what was wanted before."""
+        self._wish = (path, do) if path is not None else None
+        self._do_wanted()
 
-    def _show_wanted_field(self) -> None:
-        wanted, self._field = self._field, None
-        if wanted is not None and wanted[0] == self.path:
-            self.tabs.setCurrentIndex(WRITE)
-            if wanted[1] == "content":
-                self.editor.body.setFocus()
-            else:
-                self.editor.edit_field(wanted[1])
+    def _do_wanted(self) -> None:
+        if self._wish is not None and self._wish[0] == self.path and self._open_buffer() is not None:
+            do, self._wish = self._wish[1], None
+            do()
+
+    def _begin(self) -> None:
+        self.tabs.setCurrentIndex(WRITE)
+        self.editor.body.begin()
+
+    def _show_place(self, line: int, start: int, end: int) -> None:
+        if self.tabs.currentIndex() == TEXT or not self.editor.shows_line(line):
+            self.tabs.setCurrentIndex(SOURCE)
+        self.editor.select_in_line(line, start, end)
+
+    def _show_heading(self, words: str) -> None:
+        found = self.editor.line_of(words)
+        if found is not None:
+            self._show_place(found[0], 0, len(found[1]))
+
+    def _show_field(self, name: str) -> None:
+        self.tabs.setCurrentIndex(WRITE)
+        if name == "content":
+            self.editor.body.setFocus()
+        else:
+            self.editor.edit_field(name)
 
     def _show_dirty(self) -> None:
         self.dirty.setVisible(self.unsaved)
@@ -536,9 +536,8 @@ class EntryPane(Pane):
         if note is not None or not link.target:
             if note is not None:
                 self._selection.choose_note(note)
-            self._heading = (self.path, link.subpath.removeprefix("#")) if link.subpath else None
-            if self._open_buffer() is not None:
-                self._show_wanted_place()
+            if link.subpath:
+                self._once_open(self.path, partial(self._show_heading, link.subpath.removeprefix("#")))
         elif place := self.editor.context.book.place(link, self.editor.source):
             path = self._session.project.note_path(*place) if self._session.project is not None else None
             if path is not None:

@@ -240,8 +240,10 @@ class PropertyForm(QWidget):
         note = self._note
         if note is None:
             return {}
-        everything = {name: note.find(name) for name in self._specs}
-        here = {name: found for name, found in everything.items() if found is not None and self._is_found(found, name)}
+        everything, lenient = {name: note.find(name) for name in self._specs}, self._context.rules.lenient
+        here = {
+            name: found for name, found in everything.items() if found is not None and (lenient or found.name == name)
+        }
         known = {id(found) for found in here.values()}
         wanted: dict[str, tuple[FieldSpec, NoteProperty | None]] = {}
         for name, spec in self._specs.items():
@@ -257,9 +259,6 @@ class PropertyForm(QWidget):
             if name not in wanted and name not in self._specs:
                 wanted[name] = (_plain_spec(name, None), None)
         return wanted
-
-    def _is_found(self, found: NoteProperty, name: str) -> bool:
-        return found.name == name or self._context.rules.lenient
 
     def _shape(self, key: str, item: tuple[FieldSpec, NoteProperty | None]) -> str:
         """What decides which sort of field a row has; a raw one shows its text, which is part of it."""

@@ -13,7 +13,7 @@ from typing import Final
 from msgspec import Struct
 from PySide6.QtCore import QEvent, QPoint, QRect, QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QGridLayout, QLabel, QMenu, QPushButton, QToolButton, QWidget
+from PySide6.QtWidgets import QGridLayout, QLabel, QMenu, QToolButton, QWidget
 
 from lorestudio.domain.entry import Entry, LeftOutNote, NoteProblem, ParserWarning
 from lorestudio.domain.javascript import Json, number, to_number, to_string
@@ -31,22 +31,20 @@ from lorestudio.vault.entries import ParseRules
 from lorestudio.vault.note.document import NoteDocument
 from lorestudio.vault.note.properties import NoteProperty
 from lorestudio.vault.note.text_edits import TextEdit, apply_edits
+from lorestudio.vault.note.yaml_reading import YamlReading
 
 
 class FieldRemark(Struct, frozen=True):
-    """Something to say about a value. `tone` is good, neutral, warning or error; `act` is what the button does."""
+    """Something to say about a value. `tone` is good, neutral, warning or error; `ways` are its buttons."""
 
     text: str
     tone: str = "warning"
-    button: str = ""
-    act: Callable[[], object] | None = None
-    other_button: str = ""
-    other_act: Callable[[], object] | None = None
+    ways: tuple[tuple[str, Callable[[], object]], ...] = ()
 
     @property
     def words(self) -> tuple[str, ...]:
         """What a person sees of it."""
-        return (self.tone, self.text, self.button, self.other_button)
+        return (self.tone, self.text, *(title for title, _do in self.ways))
 
 
 class Mend(StrEnum):
@@ -95,10 +93,10 @@ def remarks_on(
             if warning.field == found.name:
                 yield _on_warning(warning, found, mend)
     if found.reading is not None:
-        yield _on_reading(found, mend)
+        yield _on_reading(found.reading, found.name, mend)
     elif spec.kind is FieldKind.TITLES and isinstance(found.value, str) and "," in found.value:
         text = tr("Commas do not separate titles here: this is one title.")
-        yield FieldRemark(text, "warning", tr("Make it a list"), partial(mend, Mend.LIST, found.name))
+        yield FieldRemark(text, "warning", ((tr("Make it a list"), partial(mend, Mend.LIST, found.name)),))
 
 
 def mended(what: Mend, name: str, facts: Facts, known: Sequence[str]) -> tuple[TextEdit, ...]:
@@ -136,7 +134,7 @@ def _on_tags(facts: Facts, mend: Callable[[Mend, str], object]) -> Iterator[Fiel
     parsed = facts.parsed
     if isinstance(parsed, LeftOutNote) and parsed.problem in _ORDINARY:
         text = tr("Without the tag “{tag}” this is an ordinary note.", tag=facts.rules.lorebook_tag)
-        yield FieldRemark(text, "neutral", tr("Make it an entry"), partial(mend, Mend.ADMIT, "tags"))
+        yield FieldRemark(text, "neutral", ((tr("Make it an entry"), partial(mend, Mend.ADMIT, "tags")),))
 
 
 def _is_asleep(facts: Facts) -> bool:
@@ -151,23 +149,22 @@ def _on_warning(warning: ParserWarning, found: NoteProperty, mend: Callable[[Men
     if warning.code not in _MENDS:
         return FieldRemark(text)
     what, button = _MENDS[warning.code]
-    return FieldRemark(text, "warning", tr(button), partial(mend, what, found.name))
+    return FieldRemark(text, "warning", ((tr(button), partial(mend, what, found.name)),))
 
 
 _SHOWN: Final = 30
 """A button shows so many letters of a value."""
 
 
-def _on_reading(found: NoteProperty, mend: Callable[[Mend, str], object]) -> FieldRemark:
-    differs = found.reading
-    if differs is None:
-        return FieldRemark("")
-    keep = partial(mend, Mend.ALIKE, found.name) if differs.spelling is not None else None
-    if differs.yaml_spelling is None:
-        return FieldRemark(differs.message, "warning", tr("Spell it so that both agree") if keep else "", keep)
-    meant = tr("Take {value}", value=shorten(_shown(differs.yaml), _SHOWN))
-    kept = tr("Keep {value}", value=shorten(_shown(differs.deeplore), _SHOWN)) if keep else ""
-    return FieldRemark(differs.message, "warning", meant, partial(mend, Mend.AS_YAML, found.name), kept, keep)
+def _on_reading(differs: YamlReading, name: str, mend: Callable[[Mend, str], object]) -> FieldRemark:
+    ways: list[tuple[str, Callable[[], object]]] = []
+    if differs.yaml_spelling is not None:
+        meant = tr("Take {value}", value=shorten(_shown(differs.yaml), _SHOWN))
+        ways.append((meant, partial(mend, Mend.AS_YAML, name)))
+    if differs.spelling is not None:
+        kept = tr("Keep {value}", value=shorten(_shown(differs.deeplore), _SHOWN))
+        ways.append((kept if ways else tr("Spell it so that both agree"), partial(mend, Mend.ALIKE, name)))
+    return FieldRemark(differs.message, "warning", tuple(ways))
 
 
 def _shown(value: Json) -> str:
@@ -201,15 +198,13 @@ class NameButton(QToolButton):
     asked = Signal(str)
 
     def __init__(self, theme: Theme, spec: FieldSpec, parent: QWidget | None = None, *, fixed: bool = False) -> None:
-        super().__init__(parent)
+        super().__init__(parent, toolButtonStyle=Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self._fixed = fixed
-        self.renamable = False
-        self.written = False
+        self.renamable = self.written = False
         self.setObjectName("PropertyName")
         self.setText(tr(spec.title))
         named(self, tr("Property {name}", name=tr(spec.title)), tr(spec.help))
         self.setAccessibleDescription(tr(spec.help))
-        self.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self.setIconSize(QSize(14, 14))
         self.setFixedWidth(max(NAME_WIDTH, self.fontMetrics().horizontalAdvance("m" * NAME_LETTERS)))
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus if fixed else Qt.FocusPolicy.StrongFocus)
@@ -261,12 +256,9 @@ class _RemarkLine(Wrapping):
         icons = {"good": "check", "neutral": "info", "warning": "warning", "error": "error"}
         self._sign = QLabel(self, pixmap=glyph(icons[remark.tone], getattr(theme.palette, remark.tone), 14))
         self._text = label(self, remark.text, "small")
-        self._buttons: list[QPushButton] = []
-        for title, act in ((remark.button, remark.act), (remark.other_button, remark.other_act)):
-            if title and act is not None:
-                button = small_button(self, title, clicked=lambda _on, act=act: act())
-                button.setAccessibleDescription(remark.text)
-                self._buttons.append(button)
+        self._buttons = [small_button(self, title, clicked=lambda _on, do=do: do()) for title, do in remark.ways]
+        for button in self._buttons:
+            button.setAccessibleDescription(remark.text)
 
     def arrange(self, width: int, *, move: bool) -> int:
         """See `Wrapping`."""
