@@ -245,12 +245,8 @@ class ModelCost(Struct, frozen=True):
 
     def ask(self, parent: QWidget) -> QMessageBox:
         """Ask the person."""
-        return ask_model(parent, self.name, self.sentence, self.more, self.answered)
-
-
-def ask_model(parent: QWidget, name: str, cost: str, more: str, answered: Callable[[bool], object]) -> QMessageBox:
-    """Say what asking a model costs before it is asked."""
-    return propose(parent, tr("Ask {name}?", name=name), cost, tr("Ask {name}", name=name), answered, more)
+        title, yes = tr("Ask {name}?", name=self.name), tr("Ask {name}", name=self.name)
+        return propose(parent, title, self.sentence, yes, self.answered, self.more)
 
 
 def show_text(parent: QWidget, title: str, text: str) -> QDialog:

@@ -81,8 +81,15 @@ class BasisDialog(Dialog):
         )
         self.since.setSpecialValueText(tr("it was said"))
         self.since.setMinimumWidth(self.since.sizeHint().width() + SPACE)  # Qt does not count the margin of the text
-        self.say = button(self, tr("Say so"), self._say, tip=tr("Replies from this message on did not see them"))
-        self.forget = button(self, tr("Nobody knows"), self._forget, tip=tr("Take back what was said of them"))
+        self.say = button(
+            self,
+            tr("Say so"),
+            lambda: self._take(self.since.value()),
+            tip=tr("Replies from this message on did not see them"),
+        )
+        self.forget = button(
+            self, tr("Nobody knows"), lambda: self._take(None), tip=tr("Take back what was said of them")
+        )
         messages = row(
             label(self, tr("Messages"), wrap=False), self.first, label(self, tr("to"), wrap=False), self.last,
             label(self, tr("are hidden since"), wrap=False), self.since, 1, margins=0,
@@ -91,12 +98,8 @@ class BasisDialog(Dialog):
 
     # ---- inside -----------------------------------------------------------------------------------------------------
 
-    @property
-    def _history(self) -> ChatHistory:
-        return ChatHistory(self._chat, HistoryRule(self.basis.settings.history), self.basis.hidden)
-
     def _show_rows(self, message: int | None = None) -> None:
-        history = self._history
+        history = ChatHistory(self._chat, HistoryRule(self.basis.settings.history), self.basis.hidden)
         found = hidden_rows(history)
         self.rows.clear()
         for each in found:
@@ -115,7 +118,10 @@ class BasisDialog(Dialog):
         if not found:
             hint = tr("No message that was said in the story is hidden.")
         elif not used:
-            hint = tr("As it is now: {messages} taken for hidden all along.", messages=_amount(len(history.hidden)))
+            hint = tr(
+                "As it is now: {messages} taken for hidden all along.",
+                messages=count(len(history.hidden), "message is", "messages are"),
+            )
         self.hint.setText(hint)
 
     def _show_known(self) -> None:
@@ -134,19 +140,9 @@ class BasisDialog(Dialog):
             self.last.setValue(row_.last)
             self.since.setValue(0 if row_.since is None else row_.since)
 
-    def _say(self) -> None:
-        self._take(self.since.value())
-
-    def _forget(self) -> None:
-        self._take(None)
-
     def _take(self, since: int | None) -> None:
         first, last = sorted((self.first.value(), self.last.value()))
         self.basis = self.basis.saying(first, last, since)
         self._show_rows(first)
         self.first.setValue(first)
         self.last.setValue(last)
-
-
-def _amount(messages: int) -> str:
-    return count(messages, "message is", "messages are")

@@ -79,11 +79,10 @@ class Composer(QWidget):
         self.voice.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         self.voice.setMaximumWidth(150)
         tip = tr("Enter puts it into the chat, Shift+Enter begins a new line, Escape goes back to the messages")
-        self.field = named(MessageField(self), tr("Message"), tip)
+        field = MessageField(self, tabChangesFocus=True, placeholderText=tr("Write a message…"))
+        self.field = named(field, tr("Message"), tip)
         self.field.sends = True
-        self.field.setTabChangesFocus(True)
         self.field.setObjectName("Boxed")
-        self.field.setPlaceholderText(tr("Write a message…"))
         self.field.textChanged.connect(self._changed)
         self.field.widened.connect(self._changed)
         self.field.finished.connect(self.write)

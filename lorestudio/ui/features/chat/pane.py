@@ -73,7 +73,9 @@ class ModeBar(QWidget):
         self.system, self.mode, self.source = self._button(), self._button(), self._button()
         self._sources = QActionGroup(self)  # one for all fillings of the menu
         self.switches = QToolButton(self, toolButtonStyle=Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-        self.switches.clicked.connect(lambda: self.wanted.emit(self._door))
+        self.switches.clicked.connect(
+            lambda: self.wanted.emit("behaviour.edit" if self._choice.is_main else "system.settings")
+        )
         line = row(self.system, self.mode, self.source, 1, self.switches, spacing=4, margins=(8, 0, 8, 4))
         line.setSizeConstraint(QBoxLayout.SizeConstraint.SetNoConstraint)  # see resizeEvent
         self.setLayout(line)
@@ -129,10 +131,6 @@ class ModeBar(QWidget):
             if sum(each.sizeHint().width() + 4 for each in buttons) <= room:
                 break
             button.setToolButtonStyle(styles.ToolButtonIconOnly)
-
-    @property
-    def _door(self) -> str:
-        return "behaviour.edit" if self._choice.is_main else "system.settings"
 
     def _show_door(self, choice: RunChoice) -> None:
         """The button at the end: DeepLore's switches, or the settings of another system."""
@@ -209,11 +207,9 @@ class RunLine(QToolButton):
     """One line on how the chat is run; pressed, it unfolds the controls for all of that, and folds them again."""
 
     def __init__(self, theme: Theme, parent: QWidget) -> None:
-        super().__init__(parent)
+        super().__init__(parent, autoRaise=True, toolButtonStyle=Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self.setCheckable(True)
-        self.setAutoRaise(True)
         self._theme, self._text = theme, ""
-        self.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         self.toggled.connect(self._paint)
         theme.changed.connect(self._paint)

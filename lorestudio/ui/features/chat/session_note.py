@@ -160,9 +160,8 @@ class SessionNoteWork:
         if isinstance(made, CostEstimate):
             more = tr("The request holds the end of the chat and the last session note.")
             go = partial(self.write, focus, save, agreed=True)
-            dialogs.ask_model(
-                self._context.window, source.profile, made.sentence, more, lambda yes: go() if yes else None
-            )
+            cost = dialogs.ModelCost(source.profile, made.sentence, more, lambda yes: go() if yes else None)
+            cost.ask(self._context.window)
             return
         now = self._session.project
         if made is None:

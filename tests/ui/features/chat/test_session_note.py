@@ -227,7 +227,7 @@ def test_a_note_that_is_waited_for_is_told_and_stopped(
     window: MainWindow, writer: Writer, monkeypatch: pytest.MonkeyPatch, qtbot: QtBot
 ) -> None:
     """Nothing was seen of it, and nothing ended it before the timeout; a second wish was paid for, too."""
-    monkeypatch.setattr(dialogs, "ask_model", lambda *asked: asked[-1](True))
+    monkeypatch.setattr(dialogs.ModelCost, "ask", lambda cost, _parent: cost.answered(True))
     window.settings.setValue("chat/writer", "Home")
     before = chat_of(window)
     writer.go.clear()
@@ -272,11 +272,11 @@ def test_a_provider_is_asked_once_the_cost_is_agreed(
     costs: list[str] = []
     answers: list[Callable[[bool], object]] = []
 
-    def ask(_parent: object, name: str, cost: str, _more: str, answered: Callable[[bool], object]) -> None:
-        costs.append(f"{name}: {cost}")
-        answers.append(answered)
+    def ask(cost: dialogs.ModelCost, _parent: object) -> None:
+        costs.append(f"{cost.name}: {cost.sentence}")
+        answers.append(cost.answered)
 
-    monkeypatch.setattr(dialogs, "ask_model", ask)
+    monkeypatch.setattr(dialogs.ModelCost, "ask", ask)
     window.settings.setValue("chat/writer", "Home")
     for agreed in (False, True):
         dialog_of(window).accept()
