@@ -129,8 +129,8 @@ class DiffView(QWidget):
     def _fill(self) -> None:
         theme = self._theme
         grounds = {"-": theme.color("error_soft"), "+": theme.color("good_soft")}
-        marked = text_format(theme, "on_mark", "mark")
-        faint, plain = text_format(theme, "text_faint"), text_format(theme, "text")
+        marked = text_format(theme.palette, "on_mark", "mark")
+        faint, plain = text_format(theme.palette, "text_faint"), text_format(theme.palette, "text")
         self.view.clear()
         cursor = QTextCursor(self.view.document())
         for place, line in enumerate(self._lines):

@@ -12,7 +12,7 @@ from PySide6.QtGui import QKeyEvent, QTextCursor, QTextDocument
 from PySide6.QtWidgets import QLineEdit, QPlainTextEdit, QTextEdit, QWidget
 
 from lorestudio.ui.shell.qt import later, pressed_by_enter
-from lorestudio.ui.shell.theme import Theme
+from lorestudio.ui.shell.theme import Palette, Theme
 from lorestudio.ui.shell.words import number, tr
 from lorestudio.ui.widgets.layouts import column, holding, iconed, label, named, row, small_button, tool
 from lorestudio.ui.widgets.paint import text_format
@@ -23,10 +23,10 @@ MOST_FOUND: Final = 500
 """Occurrences that a search marks."""
 
 
-def mark_all(text: Text, words: str, theme: Theme) -> str:
+def mark_all(text: Text, words: str, palette: Palette) -> str:
     """Mark every occurrence that can be seen; returns which of how many is selected, "" where nothing is wanted."""
     marks: list[QTextEdit.ExtraSelection] = []
-    place, chosen, look = 0, text.textCursor(), text_format(theme, "on_mark", "mark")
+    place, chosen, look = 0, text.textCursor(), text_format(palette, "on_mark", "mark")
     wanted = _wanted(words)
     cursor = _seen(text.document(), wanted, QTextCursor(text.document()))
     while not cursor.isNull() and len(marks) < MOST_FOUND:
@@ -139,7 +139,7 @@ class FindLine(QWidget):
                 self._unmark()
                 self._marked = text
                 text.textChanged.connect(self._soon.start)
-            self.found.setText(mark_all(text, self.field.text(), self._theme))
+            self.found.setText(mark_all(text, self.field.text(), self._theme.palette))
 
     def close_line(self) -> None:
         """Give the keyboard back to the text, at what was found."""

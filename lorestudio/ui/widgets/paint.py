@@ -36,7 +36,7 @@ from lorestudio.trace.held_run import WouldCell, WouldState
 from lorestudio.trace.journey import CellState, Fate, FateState, JourneyCell
 from lorestudio.trace.model import Phase
 from lorestudio.ui.shell.qt import V_LEFT, plain
-from lorestudio.ui.shell.theme import Theme, drawn, glyph
+from lorestudio.ui.shell.theme import Palette, Theme, drawn, glyph
 from lorestudio.ui.shell.words import tr
 
 
@@ -244,13 +244,13 @@ def draw_box(painter: QPainter, box: QRectF, radius: float, pen: Pen, brush: Bru
     painter.restore()
 
 
-def text_format(theme: Theme, ink: str = "", ground: str = "") -> QTextCharFormat:
+def text_format(palette: Palette, ink: str = "", ground: str = "") -> QTextCharFormat:
     """Letters of a text in a colour of the palette, and upon another one; "" leaves either as it is."""
     made = QTextCharFormat()
     if ink:
-        made.setForeground(theme.color(ink))
+        made.setForeground(QColor(getattr(palette, ink)))
     if ground:
-        made.setBackground(theme.color(ground))
+        made.setBackground(QColor(getattr(palette, ground)))
     return made
 
 

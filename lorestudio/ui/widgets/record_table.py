@@ -21,7 +21,6 @@ from PySide6.QtCore import (
     QMimeData,
     QModelIndex,
     QObject,
-    QPoint,
     QSettings,
     QSize,
     Qt,
@@ -502,7 +501,7 @@ class RecordView(RowMenu, QTableView):
         # Else the header asks of each column whether all its thousands of cells are selected.
         head.setSelectionModel(QItemSelectionModel(self._rows, head))
         head.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
-        head.customContextMenuRequested.connect(self._show_columns_at)
+        head.customContextMenuRequested.connect(lambda point: self.columns_menu().popup(head.mapToGlobal(point)))
         head.setSortIndicator(*_as_order(self._rows.sorted_by or (0, False)))
         head.sortIndicatorChanged.connect(self._rows.sort)
 
@@ -548,9 +547,6 @@ class RecordView(RowMenu, QTableView):
         with kept_in_sight(self, event):
             super().resizeEvent(event)
             self._share_room()
-
-    def _show_columns_at(self, point: QPoint) -> None:
-        self.columns_menu().popup(self.horizontalHeader().mapToGlobal(point))
 
     def _remember(self, *_what: object) -> None:
         if self._settings is not None:

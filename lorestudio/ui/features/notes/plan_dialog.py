@@ -115,7 +115,7 @@ class ChangeView(QWidget):
         block = self.text.document().firstBlock()
         for line in self._lines:
             if line.kind in _TONES and block.isValid():
-                look, mark = text_format(self._theme, ground=_TONES[line.kind]), QTextEdit.ExtraSelection()
+                look, mark = text_format(self._theme.palette, ground=_TONES[line.kind]), QTextEdit.ExtraSelection()
                 look.setProperty(QTextFormat.Property.FullWidthSelection, True)
                 mark.cursor, mark.format = QTextCursor(block), look
                 marks.append(mark)

@@ -209,7 +209,7 @@ class MarkdownHighlighter(QSyntaxHighlighter):
         self, colour: str, ground: str = "", larger: float = 0, *, bold: bool = False, italic: bool = False,
         dotted: bool = False,
     ) -> QTextCharFormat:  # fmt: skip
-        made = text_format(self._theme, colour, ground)
+        made = text_format(self._theme.palette, colour, ground)
         if bold:
             made.setFontWeight(QFont.Weight.DemiBold)
         made.setFontItalic(italic)
