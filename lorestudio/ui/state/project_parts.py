@@ -287,6 +287,5 @@ class ProjectParts:
         self._session.jobs.start(
             tr("Keeping what the answers rest on"),
             lambda _report: keep_basis(basis_path(chat), basis),
-            done=lambda _none: None,
             failed=lambda error: self._session.notice.emit(Notice(sentence_of(error), "warning", key="basis")),
         )

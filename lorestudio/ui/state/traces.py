@@ -177,23 +177,17 @@ class SessionRuns:
         """`project` is shown instead of `before`; `why` is its `renewed` (see `SessionState.set_project`)."""
         if self.replay is not None:
             self.replay.outlived = True
-        if project is None:
-            self._simulators, self._made_as, self._earlier = {}, {}, ()
-            self._preview, self.stale, self._older_why = None, "", ""
-            self.traces, self._older = TraceBook(), frozenset()
-            return
-        same_chat = before is not None and chat_id(before) == chat_id(project)
-        ran = (*reversed(self._simulators.values()), *self._earlier)
-        self._earlier = ran[:MOST_EARLIER] if same_chat else ()
-        self._simulators, self._made_as = {}, {}
+        ran, traces = (*reversed(self._simulators.values()), *self._earlier), TraceBook()
+        self._simulators, self._made_as, self._earlier = {}, {}, ()
         self._preview, self.stale, self._older_why = None, "", why
-        keep = bool(why) and before is not None and same_numbers(before.index, project.index)
-        traces = TraceBook(self.traces) if keep else TraceBook()
-        if before is not None and before.chat is not project.chat:
-            same = first_difference(before.chat, project.chat)
-            traces = traces.part([item for item in traces if item.message <= same])
-        known = frozenset(self._session.generations)
-        self.traces = traces.part([item for item in traces if item in known])
+        if before is not None and project is not None:
+            if chat_id(before) == chat_id(project):
+                self._earlier = ran[:MOST_EARLIER]
+            if why and same_numbers(before.index, project.index):
+                same, known = first_difference(before.chat, project.chat), frozenset(self._session.generations)
+                traces = TraceBook(self.traces)
+                traces = traces.part([item for item in traces if item.message <= same and item in known])
+        self.traces = traces
         self._older = frozenset(self.traces)
 
     def drop(self, which: Callable[[RunChoice], bool], *, under_way: bool = False) -> None:

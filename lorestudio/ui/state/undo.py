@@ -110,17 +110,11 @@ class Adjustments:
 
     def undo(self) -> UndoStep | None:
         """Move one step back and return it; None where there is none."""
-        if self._done:
-            self._undone.append(self._done.pop())
-            return self._undone[-1]
-        return None
+        return _moved_step(self._done, self._undone)
 
     def redo(self) -> UndoStep | None:
         """Move one step forth and return it; None where there is none."""
-        if self._undone:
-            self._done.append(self._undone.pop())
-            return self._done[-1]
-        return None
+        return _moved_step(self._undone, self._done)
 
     def rebase(self, chat_of: Callable[[Chat], Chat | None]) -> None:
         """What the chats of the steps are by now; where there is none, the steps that changed the chat are forgotten.
@@ -147,6 +141,13 @@ class Adjustments:
         """Another project is shown."""
         self._done.clear()
         self._undone.clear()
+
+
+def _moved_step(source: list[UndoStep], target: list[UndoStep]) -> UndoStep | None:
+    if source:
+        target.append(source.pop())
+        return target[-1]
+    return None
 
 
 def _changes_chat(step: UndoStep) -> TypeGuard[Adjustment]:

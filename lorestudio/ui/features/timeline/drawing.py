@@ -206,7 +206,8 @@ class MapDrawing:
         painter.save()
         painter.setClipRect(QRectF(at.titles, 0, at.grid.width(), AXIS))
         metrics = QFontMetricsF(scaled(self._font, 0.82))
-        widest = max((metrics.horizontalAdvance(content.label(each)) for each in self._ends()), default=20.0)
+        ends = (self._columns.start, self._columns.stop - 1) if self._columns else ()
+        widest = max((metrics.horizontalAdvance(content.label(each)) for each in ends), default=20.0)
         step = max(1, math.ceil((widest + 8) / at.cell))
         free = -math.inf
         labels = sorted({column for column in self._columns if column % step == 0} | ({chosen} & {*self._columns}))
@@ -223,9 +224,6 @@ class MapDrawing:
             painter.drawText(QRectF(left, 0, wide + 8, AXIS), V_LEFT, text)
             free = left + wide + 4
         painter.restore()
-
-    def _ends(self) -> tuple[int, ...]:
-        return (self._columns.start, self._columns.stop - 1) if self._columns else ()
 
     def _draw_titles(self, painter: QPainter, chosen: int) -> None:
         at, palette, content = self._at, self._palette, self._content

@@ -187,10 +187,6 @@ class ReplyStrip(QWidget):
         made.brushed.connect(self._brushed)
         return made
 
-    @property
-    def _drawn(self) -> bool:
-        return "chart" in vars(self)
-
     def order_by(self, order: BarOrder) -> None:
         """Sort the replies; those in the order of the chat can be picked out."""
         self.order = order
@@ -322,11 +318,11 @@ class ReplyStrip(QWidget):
         """The replies in the order that was chosen."""
         feed, turns = self._feed, self._feed.turns
         line = shown_generations(feed.generations, feed.line, self._selection.generation, swipes=False)
-        if self.order is BarOrder.CUT:
-            return tuple(sorted(line, key=lambda each: -turns[each].summary.cut if each in turns else 1))
-        if self.order is BarOrder.CHANGED:
-            return tuple(sorted(line, key=lambda each: -turns[each].changes.amount if each in turns else 1))
-        return tuple(line)
+        if self.order is BarOrder.CHAT:
+            return line
+        cut = self.order is BarOrder.CUT
+        amounts = {each: turn.summary.cut if cut else turn.changes.amount for each, turn in turns.items()}
+        return tuple(sorted(line, key=lambda each: -amounts.get(each, -1)))
 
     def _signs(self, line: Sequence[Generation]) -> dict[int, tuple[Shape, str]]:
         """What became of replies beside their records, by the places of their bars; no sign without a record."""
@@ -352,7 +348,7 @@ class ReplyStrip(QWidget):
 
     def _mark_chosen(self) -> None:
         chosen = self._selection.generation
-        if self._drawn and self._pages.currentWidget() is self.chart:  # else its bars are those of another chat
+        if self._pages.currentWidget() is not self.nothing:  # else its bars are those of another chat
             self.chart.choose(self.generations.index(chosen) if chosen in self.generations else -1)
 
     def _brushed(self, places: tuple[int, int] | None) -> None:

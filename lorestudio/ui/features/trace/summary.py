@@ -90,13 +90,11 @@ class SummaryLine(QLabel):
     wanted = Signal(str)
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+        super().__init__(parent, wordWrap=True, textFormat=Qt.TextFormat.RichText)
         self._theme = theme
         self._pieces: tuple[SummaryPiece, ...] = ()
         self.notes: tuple[Said, ...] = ()
         self.setProperty("kind", "summary")
-        self.setWordWrap(True)
-        self.setTextFormat(Qt.TextFormat.RichText)
         self.setTextInteractionFlags(
             Qt.TextInteractionFlag.TextBrowserInteraction | Qt.TextInteractionFlag.TextSelectableByKeyboard
         )
