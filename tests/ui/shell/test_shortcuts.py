@@ -138,10 +138,12 @@ def test_taking_a_shortcut_from_another(dialog) -> None:
 def test_searching_by_name_and_by_key(dialog) -> None:
     dialog.search.setText("ctrl+g")
     assert [dialog.model.index(row, 0).data() for row in range(dialog.model.rowCount())] == ["Relationship graph"]
+    dialog.type("F9")
     dialog.search.setText("nothing at all")
     assert dialog.model.rowCount() == 0
     assert dialog.action is None
-    assert not dialog.set.isEnabled()
+    dialog.type("F8")
+    assert [each.isEnabled() for each in (dialog.set, dialog.add)] == [False, False]
 
 
 @pytest.mark.long

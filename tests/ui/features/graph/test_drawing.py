@@ -122,6 +122,8 @@ def test_bridges_missing_connections_and_ways_are_lines_of_their_own(seen: Graph
     assert strands(seen, bridge) == [between(seen, RULES, CROWN)]
     assert [each for each in strands(seen, missing) if each not in before] == [between(seen, BELL, RULES)]
     assert sorted(strands(seen, way)) == sorted([between(seen, SKARN, DAWNKEEP), between(seen, DAWNKEEP, CROWN)])
+    lines = [each for each in drawn(seen.view.viewport()) if each.kind == "polyline" and each.edge in (bridge, way)]
+    assert {(each.edge, each.dashes in {"", "none"}) for each in lines} == {(bridge, False), (way, True)}
     drawing.gaps, drawing.path = None, ()
 
 

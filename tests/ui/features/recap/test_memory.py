@@ -86,6 +86,15 @@ def recaps(window: Window, monkeypatch: pytest.MonkeyPatch) -> ChatRecaps:
     return made
 
 
+@pytest.mark.parametrize("is_open", [True, False])
+def test_a_window_that_closes_closes_the_recaps_that_are_open(recaps: ChatRecaps, is_open: bool) -> None:
+    closed: list[object] = []
+    recaps.work = SimpleNamespace(close=closed.append)  # type: ignore[assignment]
+    recaps.open = opened() if is_open else None
+    recaps.stop()
+    assert (closed, recaps.open) == (["closed" if is_open else None], None)
+
+
 TEXT = SimpleNamespace(format=ChatFormat.PLAIN_TEXT)
 
 
