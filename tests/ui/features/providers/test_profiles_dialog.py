@@ -159,10 +159,17 @@ def test_whoever_was_chosen_by_a_name_goes_along_with_another_name(open_dialog, 
     window.features.chat.composer.writer_chosen.emit("Remote")
     window.features.systems.change("hybrid", {"embedder": "Remote"})
     window.features.systems.change("world-info", {"depth": 7})
+    heard: list[str] = []
+    session.profile_renamed.connect(lambda *_names: heard.append("renamed"))
+    for name in ("choice_changed", "state_changed", "profiles_changed"):
+        getattr(session, name).connect(lambda name=name: heard.append(f"{name} {session.choice.source.profile}"))
     dialog.name.setText("Elsewhere")
     dialog.save.click()
     settle(dialog, qtbot)
     assert session.choice.source == Source(AnswerKind.PROVIDER, "Elsewhere")
+    begun = heard.index("renamed")  # who kept the name has it before anybody else hears of it
+    told = [f"{name} Elsewhere" for name in ("choice_changed", "state_changed", "profiles_changed")]
+    assert heard[begun : begun + 4] == ["renamed", *told]
     assert session.choices.load(chat_id(session.project)) == session.choice  # also once the window is opened again
     kept = window.features.systems.files.read().values
     assert kept == session.choices.systems
