@@ -58,6 +58,7 @@ def test_the_field_of_the_number_has_room_for_the_highest(theme: Theme, make_ses
     session = make_session(replay=False)
     pane = ChatPane(theme, session, Selection())
     qtbot.addWidget(pane)
+    assert pane.go.alignment() & Qt.AlignmentFlag.AlignHCenter
     small = pane.go.width()
     many = Chat(tuple(Message("Ada", "Yes.") for _ in range(20_001)), "Wren", "Ada")
     session.set_project(replace(make_project(), chat=many))

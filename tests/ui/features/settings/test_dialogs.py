@@ -94,6 +94,7 @@ def test_a_profile_is_saved_chosen_and_shown_in_the_status_line(open_window, qtb
     adjust(window, qtbot, scan_depth=1)
     assert status.text() == "DeepLore's defaults *"
     assert status.accessibleName() == "Settings: DeepLore's defaults, changed"
+    assert status.toolTip() == "Show the settings. DeepLore's defaults, switched on · 1 changed here"
     window.run("settings.profiles")
     QTest.mouseClick(window.features.settings.dialog.save, Qt.MouseButton.LeftButton)
     answer(window, "Shallow")
