@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Final
 
 import platformdirs
 from msgspec import Struct
@@ -94,6 +95,10 @@ def told_of_disk(error: OSError) -> str:
     if error.filename is None:
         return str(error)
     return f"{error.filename}: {reason_of(error)}. Look whether its disk and folder are there, and try again."
+
+
+LOOK_THERE: Final = "Check folder, permissions and free space."
+"""What to do where something cannot be written, whatever the reason."""
 
 
 @contextmanager

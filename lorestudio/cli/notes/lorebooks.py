@@ -40,7 +40,7 @@ from lorestudio.studio.notes.vault_notes import VaultNotes, find_note, read_vaul
 from lorestudio.studio.project.project import open_project, read_settings
 from lorestudio.trace.wording import plural
 from lorestudio.vault.entries import ParseRules
-from lorestudio.vault.files import VaultError, refused
+from lorestudio.vault.files import LOOK_THERE, VaultError, refused
 from lorestudio.vault.folder import is_plugin
 from lorestudio.vault.links.index import LinkIndex
 
@@ -394,7 +394,8 @@ def _vault(folder: Path) -> VaultNotes:
 def _tell(reports: Sequence[LoreReport], document: Json, file: Path | None, *, as_json: bool) -> None:
     """The reports on the screen, and what is said of them as a `document` in its place and in a file."""
     if file is not None:
-        with refused(lambda reason: InputError(file, reason), "the report cannot be written ({reason})."):
+        unwritten = f"the report cannot be written ({{reason}}). {LOOK_THERE}"
+        with refused(lambda reason: InputError(file, reason), unwritten):
             write_atomically(file, json_bytes(document, 1))
     if as_json:
         print_json(document, 1)

@@ -27,7 +27,7 @@ from lorestudio.domain.texts import text_digest
 from lorestudio.exchange.json_file import changed_text, same_value, spell_record
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.files import real_path, write_atomically
-from lorestudio.vault.files import refused
+from lorestudio.vault.files import LOOK_THERE, refused
 from lorestudio.vault.writer import digest_of
 
 METADATA: Final = "chat_metadata"
@@ -352,8 +352,8 @@ def keep_version(data: bytes, path: Path, folder: Path | None, now: datetime, *,
     if not foreign and own.is_dir() and any(not each.name.startswith(".") for each in own.iterdir()):  # no half ones
         return None
     target = own / f"{file_date(now)}-{digest_of(data)[:8]}{path.suffix}"
-    unkept = "nothing was saved, because the version that is there could not be kept ({reason})."
-    with refused(partial(InputError, path), unkept):
+    unkept = f"nothing was saved, because the version that is there could not be kept in “{own}” ({{reason}})."
+    with refused(partial(InputError, path), f"{unkept} {LOOK_THERE}"):
         write_atomically(target, data, private=True)
     return target
 

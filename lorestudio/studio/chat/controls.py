@@ -36,7 +36,7 @@ from lorestudio.exchange.problems import InputError, checked
 from lorestudio.settings.files import SettingsError, json_bytes, write_atomically
 from lorestudio.studio.project.project import Project
 from lorestudio.systems.base import SystemKind
-from lorestudio.vault.files import reason_of, refused
+from lorestudio.vault.files import LOOK_THERE, reason_of, refused
 
 
 class ControlsPart(StrEnum):
@@ -534,7 +534,7 @@ class PresetFolder:
         try:
             write_atomically(path, json_bytes(preset_json(preset)))
         except (OSError, SettingsError) as error:
-            raise InputError(path, f"the preset cannot be written: {reason_of(error)}.") from error
+            raise InputError(path, f"the preset cannot be written: {reason_of(error)}. {LOOK_THERE}") from error
         return path
 
 

@@ -38,7 +38,7 @@ from lorestudio.llm.recorded_answers import answers_path
 from lorestudio.settings.files import read_whole, write_atomically
 from lorestudio.studio.chat.editing import ChatBranch
 from lorestudio.studio.project.project import Project
-from lorestudio.vault.files import refused
+from lorestudio.vault.files import LOOK_THERE, refused
 from lorestudio.vault.writer import digest_of
 
 NO_HEADER: Final = (
@@ -116,7 +116,7 @@ def save_chat(
         )
     foreign = there is not None and digest_of(there) != document.digest
     backup = keep_version(there, path, backups, now, foreign=foreign) if there else None
-    unsaved = "the chat was not saved ({reason}). Check folder, permissions and free space."
+    unsaved = f"the chat was not saved ({{reason}}). {LOOK_THERE}"
     with refused(partial(InputError, path), unsaved):
         write_atomically(path, data, expected=there)
     return SavedChat(path, replace(document, digest=digest_of(data)), backup, tuple(remarks))
@@ -129,7 +129,7 @@ def save_branch(document: ChatDocument, made: ChatBranch, folder: Path) -> Path:
     if path.exists():
         raise InputError(path, "there is a file of this name already, so the branch was not made. Try again.")
     data = _bytes(part, made.branch, path, lossy=True)
-    with refused(partial(InputError, path), "the branch was not made ({reason})."):
+    with refused(partial(InputError, path), f"the branch was not made ({{reason}}). {LOOK_THERE}"):
         write_atomically(path, data)
     return path
 

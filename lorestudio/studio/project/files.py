@@ -9,12 +9,12 @@ import platformdirs
 
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.files import write_atomically
-from lorestudio.vault.files import refused
+from lorestudio.vault.files import LOOK_THERE, refused
 
 
 def write_bytes(path: Path, data: bytes) -> None:
     """Write `data`; the file is whole or as it was before. Raises InputError where it cannot be written."""
-    with refused(partial(InputError, path), "the file cannot be written: {reason}."):
+    with refused(partial(InputError, path), f"the file cannot be written: {{reason}}. {LOOK_THERE}"):
         write_atomically(path, data)
 
 

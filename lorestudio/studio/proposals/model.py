@@ -22,7 +22,7 @@ from lorestudio.settings.files import SettingsError, bytes_if_there, json_bytes,
 from lorestudio.studio.notes.book_entries import is_book_entry
 from lorestudio.vault import front_matter
 from lorestudio.vault.file_lock import locked
-from lorestudio.vault.files import SaveError, default_folder, place_key, refused
+from lorestudio.vault.files import LOOK_THERE, SaveError, default_folder, place_key, refused
 
 Value: TypeAlias = str | tuple[str, ...]
 """What a proposal is about: a summary or the text of a note, or a list of keys."""
@@ -218,7 +218,7 @@ class NoteLocks:
                     keys.pop(place_key(note), None)
             document: dict[str, Json] = {"format": FORMAT, "version": FORMAT_VERSION, "notes": sorted(keys)}
             sentence = f"The list of locked notes “{self.path}” cannot be written ({{reason}})."
-            with refused(SaveError, f"{sentence} Check folder, permissions and free space."):
+            with refused(SaveError, f"{sentence} {LOOK_THERE}"):
                 write_atomically(self.path, json_bytes(document))
 
     def _read(self) -> tuple[str, ...]:

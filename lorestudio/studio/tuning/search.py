@@ -29,6 +29,7 @@ from lorestudio.studio.tuning.scores import METRICS, Interval, Scores, TurnScore
 from lorestudio.studio.tuning.scoring import pooled, value_words
 from lorestudio.studio.tuning.space import Axis, NumberSpan, Point, Space
 from lorestudio.studio.tuning.trials import ALONE, Crew, TuningTrial, Workers, needed
+from lorestudio.vault.files import LOOK_THERE, reason_of
 
 
 class SearchWay(StrEnum):
@@ -353,7 +354,7 @@ class _Journal:
         except (ValueError, KeyError, AttributeError, TypeError) as error:
             raise InputError(path, f"this is no journal of a search ({error}). Name another file.") from error
         except OSError as error:
-            raise InputError(path, f"the journal cannot be written ({error.strerror or error}).") from error
+            raise InputError(path, f"the journal cannot be written ({reason_of(error)}). {LOOK_THERE}") from error
 
     def _distribution(self, axis: Axis) -> Any:  # noqa: ANN401  # of Optuna
         known = self.optuna.distributions

@@ -40,7 +40,7 @@ from lorestudio.systems.recap.records import NAMESPACE, OLD_NAMESPACE, Record, g
 from lorestudio.systems.recap.refresh import auto_hide, pinned_hidden, reverted
 from lorestudio.systems.recap.running import STORE_KEY
 from lorestudio.systems.recap.scenes.scenes import PINNED_HIDDEN, recap_of
-from lorestudio.vault.files import refused, utc_now
+from lorestudio.vault.files import LOOK_THERE, refused, utc_now
 from lorestudio.vault.writer import digest_of
 
 OURS: Final = (STORE_KEY, REFUSED_KEY)
@@ -122,7 +122,8 @@ def write_chat_file(file: ChatFile, chat: RecapChat, copies: Path | None = None)
     if data == there:
         return file
     keep_version(there, file.path, copies, utc_now())
-    with refused(partial(InputError, file.path), "the chat cannot be written: {reason}. Its recaps are kept."):
+    unwritten = f"the chat cannot be written: {{reason}}. Its recaps are kept. {LOOK_THERE}"
+    with refused(partial(InputError, file.path), unwritten):
         write_atomically(file.path, data, expected=there)
     return read_chat_file(file.path)
 

@@ -25,7 +25,7 @@ from lorestudio.domain.json_text import json_or_none, mapping_in, number_in, obj
 from lorestudio.domain.records import replace
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.files import read_whole, write_atomically
-from lorestudio.vault.files import refused
+from lorestudio.vault.files import LOOK_THERE, refused
 
 
 class OperationType(StrEnum):
@@ -501,5 +501,5 @@ def save_queue(path: Path, state: QueueState) -> None:
         return
     document: Json = write_queue(state)
     data = json.dumps(document, ensure_ascii=False, indent=1).encode("utf-8", "backslashreplace")
-    with refused(partial(InputError, path), "the queue cannot be written: {reason}."):
+    with refused(partial(InputError, path), f"the queue cannot be written: {{reason}}. {LOOK_THERE}"):
         write_atomically(path, data, private=True)

@@ -58,7 +58,7 @@ from lorestudio.systems.recap.worker import MemoryBook, RecapWork, Worker
 from lorestudio.trace.model import AiCall, Trace
 from lorestudio.trace.wording import plural
 from lorestudio.vault.file_lock import FileLock
-from lorestudio.vault.files import default_folder, place_key, refused
+from lorestudio.vault.files import LOOK_THERE, default_folder, place_key, refused
 from lorestudio.vault.writer import digest_of
 
 
@@ -453,7 +453,7 @@ class RecapSession(Struct, eq=False):
             return
         folder = default_folder() / "recap"
         lock = FileLock(folder / f"{digest_of(place_key(self.path).encode('utf-8', 'surrogateescape'))[:32]}.lock")
-        with refused(partial(InputError, folder), "the folder cannot be used: {reason}."):
+        with refused(partial(InputError, folder), f"the folder cannot be used: {{reason}}. {LOOK_THERE}"):
             folder.mkdir(parents=True, exist_ok=True)
             held = lock.try_acquire()
         if not held:
@@ -633,7 +633,7 @@ def keep_recap_settings(path: Path, settings: RecapSettings) -> None:
         document.pop(each.name, None)
         if (value := getattr(settings, each.name)) != each.default:
             document[each.name] = value
-    with refused(partial(InputError, path), "the settings cannot be written: {reason}."):
+    with refused(partial(InputError, path), f"the settings cannot be written: {{reason}}. {LOOK_THERE}"):
         write_atomically(path, json_bytes(document))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import errno
 import os
+import re
 import shutil
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -14,6 +15,7 @@ import pytest
 
 from lorestudio.domain.records import replace
 from lorestudio.domain.state import ChatControls
+from lorestudio.exchange.chats.document import keep_version
 from lorestudio.exchange.chats.loading import load_chat
 from lorestudio.exchange.json_file import carry_out, change_of
 from lorestudio.exchange.problems import InputError
@@ -21,6 +23,7 @@ from lorestudio.llm.messages import ChatReply, ChatRequest
 from lorestudio.llm.profiles import Profile, save_profiles
 from lorestudio.llm.recorded_answers import RecordedAnswers
 from lorestudio.settings.files import SettingsError, append_line, write_atomically
+from lorestudio.studio.chat.controls import Preset, PresetFolder
 from lorestudio.studio.chat.saving import ChatChangedError, ChatToSave, save_chat
 from lorestudio.studio.notes.changes.change_set import ChangeSet, NoteFileChange
 from lorestudio.studio.notes.changes.log import ChangeLog
@@ -31,6 +34,7 @@ from lorestudio.studio.project.problems import ProblemFinder
 from lorestudio.studio.project.project import open_project
 from lorestudio.systems.facts.store import FactStore, MemoryFileError
 from lorestudio.systems.recap.chat_file import read_chat_file, write_chat_file
+from lorestudio.systems.recap.queue import QueueState, save_queue
 from lorestudio.vault.file_lock import FileLock
 from lorestudio.vault.files import SaveError, VaultError, told_of_disk
 from lorestudio.vault.writer import ChangedOnDisk
@@ -171,6 +175,12 @@ WRITERS: dict[str, tuple[Callable[[Path], object], type[Exception]]] = {
         lambda folder: save_chat(chat_to_save(folder / "there.jsonl"), folder / "b.jsonl", None, NOON, elsewhere=True),
         InputError,
     ),
+    "the version before": (lambda folder: keep_version(b"x", folder / "b.jsonl", folder / "kept", NOON), InputError),
+    "a preset": (
+        lambda folder: PresetFolder(folder / "presets").save(Preset("Dusk", ChatControls(), frozenset())),
+        InputError,
+    ),
+    "a recap queue": (lambda folder: save_queue(folder / "b.recap-queue.json", QueueState(paused=True)), InputError),
     "a recording": (
         lambda folder: RecordedAnswers(folder / "r.jsonl").record(ChatRequest("a", "s", "u"), ChatReply("r")),
         OSError,
@@ -209,6 +219,7 @@ def test_a_disk_that_takes_nothing_is_told(
         write(tmp_path)
     monkeypatch.undo()
     assert os.strerror(code) in str(caught.value)
+    assert name == "a recording" or re.search("Check|Look at|Make room", str(caught.value)), "it says what to do"
     assert not list(tmp_path.rglob("*.tmp"))
     assert (vault / "Lamp.md").read_text(encoding="utf-8") == NOTE
 
