@@ -15,6 +15,7 @@ from lorestudio.domain.file_names import underscored_name
 from lorestudio.exchange.chats.loading import chat_of_text
 from lorestudio.exchange.chats.sillytavern import LoadedChat
 from lorestudio.exchange.problems import Belongs, InputError
+from lorestudio.studio.notes.trash import free_name
 from lorestudio.studio.project.files import write_bytes
 from lorestudio.studio.project.project import DEMO_LOOK, Project, is_demo, opens_as
 from lorestudio.studio.project.sillytavern import BroughtChat, FoundChat, SillyTavernFolder, look_into, open_found
@@ -392,7 +393,7 @@ class ProjectsFeature(Feature):
         self.context.session.jobs.start(
             tr("Keeping the pasted chat"),
             lambda _report: _write_new(path, text),
-            done=lambda _none: self._open_chat(path),
+            done=self._open_chat,
             failed=self.context.failing("opened"),
         )
 
@@ -401,9 +402,11 @@ class ProjectsFeature(Feature):
         self._folder = folder.parent
 
 
-def _write_new(path: Path, text: str) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_bytes(path, text.encode("utf-8"))
+def _write_new(path: Path, text: str) -> Path:
+    """Write a file beside what is there already, as where another window pastes at the same time; where it is."""
+    place = free_name(path) if path.exists() else path
+    write_bytes(place, text.encode("utf-8"))
+    return place
 
 
 class FileDrops(QObject):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 import pytest
@@ -392,7 +393,9 @@ def test_a_folder_that_is_not_sillytaverns_is_said(start, tmp_path, monkeypatch)
 
 
 @pytest.mark.always
-def test_a_pasted_chat_is_kept_and_opened(start, tmp_path) -> None:
+def test_a_pasted_chat_is_kept_and_opened(start, tmp_path, monkeypatch) -> None:
+    noon = datetime(2024, 10, 5, 12, tzinfo=UTC)
+    monkeypatch.setattr("lorestudio.ui.features.projects.actions.utc_now", lambda: noon)
     press(start, "chat.paste")
     (dialog,) = shown(PasteDialog)
     assert not dialog.open_button.isEnabled()
@@ -408,6 +411,14 @@ def test_a_pasted_chat_is_kept_and_opened(start, tmp_path) -> None:
         "The fog is in.",
         "Then shut the door.",
     ]
+    before = path.read_bytes()
+    start.run("chat.paste")
+    (dialog,) = shown(PasteDialog)
+    dialog.field.setPlainText("Wren: The fog is out.\nOttoline: Then open it.")
+    QTest.mouseClick(dialog.open_button, Qt.MouseButton.LeftButton)
+    settle(start)
+    assert start.session.project.chat_path.name == "Ottoline 2024-10-05 120000 (2).txt"  # the clock stands still
+    assert path.read_bytes() == before
 
 
 @pytest.mark.parametrize(
