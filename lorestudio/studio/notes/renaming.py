@@ -420,7 +420,8 @@ def plan_move_folder(vaults: Sequence[VaultNotes], home: Path, folder: str, to: 
     vault = next(each for each in vaults if each.folder == home)
     to = checked_folder(to, home)
     if to == folder or to.startswith(f"{folder}/"):
-        raise InputError(to, "the folder is there already, or would lie in itself. Give another path.")
+        first = " To change capital letters alone, give it a third name first." if to == folder else ""
+        raise InputError(to, f"the folder is there already, or would lie in itself. Give another path.{first}")
     notes = [vault.path(name) for name in vault.index.notes if name.startswith(f"{folder}/")]
     beside = [name for name in attachments(home) if name.startswith(f"{folder}/") and vault.path(name).is_file()]
     unread = [note.filename for note in vault.left_out if note.filename.startswith(f"{folder}/")]

@@ -255,6 +255,8 @@ def test_a_folder_moves_with_the_folders_in_it_and_the_links_follow(tmp_path: Pa
     for place in ("a", "a/b/c", ".."):
         with pytest.raises(InputError):
             plan_move_folder([vault], vault.folder, "a", place)
+    with pytest.raises(InputError, match="To change capital letters alone, give it a third name first"):
+        plan_move_folder([vault], vault.folder, "a", "A")
 
 
 PICTURE = bytes(range(256)) + b"\r\n\xef\xbb\xbf"
