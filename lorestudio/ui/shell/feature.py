@@ -10,12 +10,13 @@ from typing import Any, ClassVar, Generic, TypeVar
 from PySide6.QtCore import QObject, QSettings, Qt, Signal
 from PySide6.QtGui import QAction, QGuiApplication
 from PySide6.QtWidgets import QAbstractButton, QApplication, QMainWindow, QWidget
+from shiboken6 import isValid
 
 from lorestudio.studio.project.files import write_bytes
 from lorestudio.ui.shell.actions import RARE, Action, Commands, Where
 from lorestudio.ui.shell.bars import StatusLine
 from lorestudio.ui.shell.layout import PaneLayout
-from lorestudio.ui.shell.qt import later
+from lorestudio.ui.shell.qt import later, plain
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import Notice, Tone, sentence_of, tr
 from lorestudio.ui.state.drafts import Drafts, LivePreview
@@ -131,11 +132,17 @@ class Context(QObject):
         """What Qt knows of an action, for buttons and menus."""
         return self.commands.actions[name]
 
-    def enable_with(self, button: QAbstractButton, name: str) -> None:
-        """Let a button that runs an action be enabled while that makes sense."""
-        action = self.action(name)
-        button.setEnabled(action.isEnabled())
-        action.enabledChanged.connect(button.setEnabled)
+    def enable_with(self, button: QAbstractButton, name: str, why: str) -> None:
+        """Let a button that runs an action be enabled while that makes sense; else its tooltip says `why` not."""
+        action, tip = self.action(name), button.toolTip()
+
+        def follow(can: bool) -> None:
+            if isValid(button):
+                button.setEnabled(can)
+                button.setToolTip(tip if can else plain(why))
+
+        follow(action.isEnabled())
+        action.enabledChanged.connect(follow)
 
     def run(self, name: str) -> None:
         """Do what an action says, once what becomes of an unsaved chat is decided where it leaves that."""

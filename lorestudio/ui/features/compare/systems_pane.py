@@ -518,6 +518,7 @@ class SystemsPane(Pane):
     def _show_buttons(self) -> None:
         can = self._session.chat is not None and len(self._wanted()) >= FEWEST
         self.run_button.setEnabled(can and not self.running)
+        self.run_button.setToolTip("" if can else tr("Open a chat, and choose two systems or more."))
         self.run_button.setVisible(not self.running)
         self.stop_button.setVisible(self.running)
 

@@ -117,7 +117,7 @@ class TuningFeature(Feature):
         pane = ScoresPane(self.context.theme, self.context.preview.whole, self.home("scores"))
         pane.picked.connect(self._look_at)
         pane.looked_at.connect(self.score)
-        self.context.enable_with(pane.try_button, "scores.steps")
+        self.context.enable_with(pane.try_button, "scores.steps", tr("Open a chat and replay it first."))
         return pane
 
     def pane_made(self, name: str) -> None:

@@ -80,8 +80,8 @@ class SearchFeature(Feature):
 
         pane = TuningPane(self.context.theme, self.home("tuning"))
         pane.chosen.connect(self.context.actions_changed)
-        self.context.enable_with(pane.add, "tuning.add")
-        self.context.enable_with(pane.start, "tuning.start")
+        self.context.enable_with(pane.add, "tuning.add", tr("Open a vault first."))
+        self.context.enable_with(pane.start, "tuning.start", tr("Open a chat and replay it first."))
         return pane
 
     def pane_made(self, _name: str) -> None:

@@ -164,7 +164,10 @@ def test_before_anything_was_compared_the_pane_says_what_it_is_for(real: MainWin
         pane.choose(key, on=False)
     assert pane.empty.title.text() == "Choose two or more runs"
     assert pane.empty.text.text() == "“Runs” above has the systems and your profiles."
-    assert not pane.run_button.isEnabled()
+    assert (pane.run_button.isEnabled(), pane.run_button.toolTip()) == (
+        False,
+        "Open a chat, and choose two systems or more.",
+    )
 
 
 def test_the_system_that_the_chat_runs_is_compared_until_somebody_chooses_otherwise(

@@ -328,3 +328,24 @@ def test_of_no_point_nothing_is_done(make_window) -> None:
     settle(window)
     assert window.bars.texts == []
     assert [each for each in window.findChildren(QWidget) if each.isWindow() and each.isVisible()] == []
+
+
+@pytest.mark.always
+def test_what_cannot_be_pressed_says_why(make_window, tmp_path: Path) -> None:
+    window = make_window(make_simulator=Simulator)
+    for name in ("tuning", "scores"):
+        window.show_pane(name)
+        settle(window)
+    pane = window.features.searching.pane
+    buttons = [pane.start, pane.add, window.features.tuning.scores.try_button]
+    window.context.update_actions()
+    assert [(each.isEnabled(), each.toolTip()) for each in buttons] == [
+        (False, "Open a chat and replay it first."),
+        (False, "Open a vault first."),
+        (False, "Open a chat and replay it first."),
+    ]
+    window.session.set_project(project_of(tmp_path))
+    settle(window)
+    window.context.update_actions()
+    assert [each.isEnabled() for each in buttons] == [True, True, True]
+    assert [each.toolTip() for each in buttons if "first." in each.toolTip()] == []
