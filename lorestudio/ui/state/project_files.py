@@ -479,7 +479,13 @@ class Reading(QObject):
             self._opened(project)
             done()
 
-        self._start(name, work, lambda read: self._recognise(read, partial(opened, read)))
+        def take(read: Project | Opened) -> None:
+            if self.stoppable or anew or isinstance(read, Opened):
+                self._recognise(read, partial(opened, read))
+            else:  # it was read to its end before it could be stopped; files that were made anew are shown all the same
+                self._stopped(name)
+
+        self._start(name, work, take)
 
     def _recognise(self, opened: Project | Opened, show: Callable[[], None]) -> None:
         """Show it, once what is known of its chat was brought along where the file was moved or has another name."""
@@ -531,8 +537,7 @@ class Reading(QObject):
 
         def ended_badly(error: Exception) -> None:
             if isinstance(error, Cancelled):
-                session.set_activity("")
-                session.notice.emit(Notice(tr("{name} was not read: you stopped it.", name=name), key="opened"))
+                self._stopped(name)
             else:
                 (failed or session.fail)(error)
 
@@ -540,6 +545,10 @@ class Reading(QObject):
             text, work, done=take, failed=ended_badly, reported=reported, ended=self._ended, owner=self
         )
         session.set_activity(text)
+
+    def _stopped(self, name: str) -> None:
+        self._session.set_activity("")
+        self._session.notice.emit(Notice(tr("{name} was not read: you stopped it.", name=name), key="opened"))
 
     @property
     def stoppable(self) -> bool:

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QFileDialog
 
 from lorestudio.domain.records import replace
 from lorestudio.domain.texts import shorten
-from lorestudio.studio.project.project import DEMO_LOOK, demo_project, open_project
+from lorestudio.studio.project.project import DEMO_LOOK, Project, demo_project, open_project
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.ui.features.projects.actions import PasteDialog, stopped_entry
 from lorestudio.ui.features.projects.coach import MARGIN, WIDTH
@@ -148,6 +148,32 @@ def test_reading_says_how_far_it_is_and_can_be_stopped(
     settle(window)
     assert len(session.project.index.entries) == 3
     assert window.context.bars.texts == []
+
+
+@pytest.mark.always
+def test_the_demo_and_a_chat_are_not_shown_where_reading_them_was_stopped(
+    make_window: Callable[..., MainWindow], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    window, go_on = make_window(make_project(tmp_path / "vault")), threading.Event()
+    reading, project = window.session.reading, window.session.project
+
+    def slowly(*_args: object, **_more: object) -> Project:
+        go_on.wait(5)
+        return project
+
+    monkeypatch.setattr(project_files, "demo_project", slowly)
+    monkeypatch.setattr(Project, "with_chat", slowly)
+    shown: list[object] = []
+    monkeypatch.setattr(window.session, "set_project", shown.append)
+    for name, start in (("the demo", reading.open_demo), ("x.jsonl", lambda: reading.open_chat(tmp_path / "x.jsonl"))):
+        go_on.clear()
+        start()
+        drain()
+        window.context.status.stop.click()
+        go_on.set()
+        settle(window)
+        assert (shown, window.session.busy) == ([], False)
+        assert window.context.bars.texts == [f"{name} was not read: you stopped it."]
 
 
 def test_dialogs_begin_where_something_was_chosen_last(window: MainWindow, monkeypatch, tmp_path: Path) -> None:
