@@ -424,6 +424,9 @@ class SystemsPane(Pane):
             self._session.notice.emit(Notice(problem, "warning", key="systems"))
         if not now:
             return
+        if self._job is not None and self._job.cancelled:  # it came to its end before it could stop
+            self._failed(Cancelled())
+            return
         self._job, self._outdated = None, found.stale
         self._show(found.comparison)
         if self._run_then and found.comparison is None:

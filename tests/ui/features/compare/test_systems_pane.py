@@ -284,9 +284,10 @@ def test_what_was_asked_for_while_kept_runs_are_looked_for_is_run_then(real: Mai
     settled(qtbot, real)
     pane.run_or_find()
     assert pane.state.text() == "Comparing…", "nothing was found"
+    assert pane._job.wait(20)  # it ends in the moment in which it is stopped
     pane.stop_button.click()
     settled(qtbot, real)
-    assert pane.found is None
+    assert (pane.found, pane.running, pane.state.text()) == (None, False, "Stopped.")
     pane._compare(pane._wanted(), only_kept=True)
     assert pane.state.text() == "Looking for the last comparison…"
     pane.run_or_find()
