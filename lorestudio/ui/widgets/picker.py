@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from functools import partial
 from operator import attrgetter
 from typing import Final
 
@@ -14,7 +15,7 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QFrame, QLineEdit, QListView, QWidget
 
 from lorestudio.domain.texts import comparable
-from lorestudio.ui.shell.qt import ITEM, Index
+from lorestudio.ui.shell.qt import ITEM, Index, later
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, tr
 from lorestudio.ui.widgets.cells import CellDelegate, Column, Look, Words, one_line
@@ -63,13 +64,13 @@ def ranked(query: str, texts: Iterable[str], more: Sequence[str] = (), favour: S
     A text also fits, but less well, where all words of the query are in what `more` says of it (in small letters).
     `favour` are points for texts that are likelier to be meant.
     """
-    from rapidfuzz import fuzz, process  # noqa: PLC0415  # nothing is typed while the window begins
-    from rapidfuzz.distance import LCSseq  # noqa: PLC0415  # as above
-
     known = list(texts)
     letters = comparable(query).replace(" ", "")
     if not letters:
         return sorted(range(len(known)), key=lambda place: -favour[place] if favour else 0.0)
+    from rapidfuzz import fuzz, process  # noqa: PLC0415  # nothing is typed while the window begins
+    from rapidfuzz.distance import LCSseq  # noqa: PLC0415  # as above
+
     names = list(map(comparable, known))
     enough = process.cdist([letters], names, scorer=LCSseq.similarity, score_cutoff=len(letters), dtype=np.int32)
     points: dict[int, float] = {}
@@ -190,6 +191,7 @@ class Picker(Dialog):
         self.move(corner.x() + (window.width() - width) // 2, corner.y() + 64)
         self.show()
         self.field.setFocus()
+        later(self, partial(score, "a", "a")).start()  # loads what compares, before the first key is typed
 
     def pick_current(self) -> None:
         """Take the row that the keyboard is on."""

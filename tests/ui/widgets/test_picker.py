@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import unicodedata
 
 import pytest
@@ -34,6 +35,13 @@ def test_what_begins_so_comes_first(query: str, names: set[str], first: str) -> 
     assert set(found) == names
     assert not first or found[0] == first
     assert (score(query, NAMES[0]) is None) == ("Replay all" not in names)
+
+
+def test_nothing_is_loaded_to_compare_before_something_is_typed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "rapidfuzz", None)
+    assert ranked(" ", NAMES) == list(range(len(NAMES)))
+    with pytest.raises(ImportError):
+        ranked("rep", NAMES)
 
 
 def test_how_accents_are_encoded_does_not_matter() -> None:

@@ -180,8 +180,9 @@ class ControlsFeature(Feature):
 
     def _are_all(self, part: ControlsPart) -> bool:
         """Whether the entries that pinning is about are pinned, or blocked."""
-        project, entries = self.context.session.project, self.targets
+        project = self.context.session.project
         rules = getattr(project.controls, part.value) if project is not None else ()
+        entries = self.targets if rules else []  # thousands may be selected
         return bool(entries) and all(has_rule(rules, entry) for entry in entries)
 
     def _can_toggle(self, part: ControlsPart) -> bool:

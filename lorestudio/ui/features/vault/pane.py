@@ -261,10 +261,10 @@ class VaultPane(Pane):
 
     def _selected_in(self, view: QAbstractItemView) -> list[Note]:
         if view is self.table:
-            places = self.table.selected_places()
-            return [note for place in places if (note := self.table_model.row(place)) is not None]
-        rows = self.model.rows_in(self.tree.selectionModel().selection())
-        return list({note_key(note): note for row in rows for note in row.notes}.values())
+            rows = self.table_model.rows
+            return [rows[place] for place in self.table.selected_places() if place < len(rows)]
+        branches = self.model.rows_in(self.tree.selectionModel().selection())
+        return list(dict.fromkeys(note for branch in branches for note in branch.notes))
 
     def _select(self, notes: Sequence[Note]) -> None:
         """Select these notes where they are shown, and the chosen one with the keyboard on it."""

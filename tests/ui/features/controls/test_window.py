@@ -99,6 +99,15 @@ def pick(window: MainWindow, title: str) -> None:
     shown.pick_current()
 
 
+def test_what_is_selected_is_not_gone_through_where_nothing_is_pinned(
+    shown: Callable[..., MainWindow], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    feature = shown().features.controls
+    monkeypatch.setattr(type(feature), "targets", property(lambda _feature: pytest.fail("thousands may be selected")))
+    assert not feature._are_all(ControlsPart.PINS)
+    assert not feature._are_all(ControlsPart.BLOCKS)
+
+
 @pytest.mark.long
 def test_pinning_the_chosen_entry_runs_the_chat_again_and_can_be_undone(shown, qtbot) -> None:
     window = shown()
