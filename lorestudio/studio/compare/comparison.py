@@ -471,13 +471,6 @@ COMPARED: Final = "compared"
 answers or the stand-in."""
 
 
-class KeptComparison(Struct, frozen=True):
-    """A comparison of kept runs. `stale` says that something that they were made from has changed since."""
-
-    comparison: Comparison
-    stale: bool = False
-
-
 class ComparisonStore(Closing):
     """Kept runs of comparisons in a folder, and for each chat what was compared last. Everything waits for the disk.
 
@@ -520,10 +513,9 @@ class ComparisonStore(Closing):
 
     def last(
         self, project: Project, chosen: Sequence[Candidate], answers: AnswerSource | None = None
-    ) -> KeptComparison | None:
-        """The comparison of what is kept of these candidates, None where something of it is not kept at all.
-
-        Nothing is run.
+    ) -> tuple[Comparison | None, bool]:
+        """The comparison of what is kept of these candidates, None where something of it is not kept at all, and
+        whether something that it was made from has changed since. Nothing is run.
         """
         contenders, stale = [], False
         for each in chosen:
@@ -533,15 +525,15 @@ class ComparisonStore(Closing):
             try:
                 simulator = simulator_of(project, each, answers)
             except (InputError, SettingsError, VaultError):  # whoever compares anew is told
-                return None
+                return None, False
             traces, current = self._kept(simulator, each)
             if len(traces) != len(simulator.generations):
-                return None
+                return None, False
             stale |= not current
             contenders.append(Contender(each.label, traces))
         if len(contenders) < FEWEST:
-            return None
-        return KeptComparison(compare(contenders), stale)
+            return None, False
+        return compare(contenders), stale
 
     def _kept(self, simulator: Simulator, candidate: Candidate) -> tuple[tuple[Trace, ...], bool]:
         """The kept runs that would come out the same now, else those that were kept last."""

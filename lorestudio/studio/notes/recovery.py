@@ -115,11 +115,7 @@ class Recovery(Closing):
     def close(self) -> None:
         """End the session. Texts that are still kept are found by the next studio."""
         with self._guard:
-            empty = self._is_empty(self._session)
-            self._lock.release(delete=empty)
-            if empty:
-                with suppress(OSError):
-                    self._session.rmdir()
+            self._leave(self._session, self._lock)
 
     def _left_in(self, session: Path) -> list[Unsaved]:
         """The texts in the folder of a studio that is gone; a folder without any is removed."""
@@ -133,19 +129,18 @@ class Recovery(Closing):
             for file in session.glob(".*.tmp"):  # nobody writes here any more
                 file.unlink(missing_ok=True)
             files = sorted(session.glob("*.json"))
-            found = [text for file in files if (text := self._read(file)) is not None]
+            return [text for file in files if (text := self._read(file)) is not None]
         finally:
-            empty = self._is_empty(session)
-            lock.release(delete=empty)
+            self._leave(session, lock)
+
+    def _leave(self, session: Path, lock: FileLock) -> None:
+        empty = False
+        with suppress(OSError):  # its disk may have gone away
+            empty = all(file.name == _LOCK for file in session.iterdir())
+        lock.release(delete=empty)
         if empty:
             with suppress(OSError):
                 session.rmdir()
-        return found
-
-    def _is_empty(self, session: Path) -> bool:
-        with suppress(OSError):  # its disk may have gone away
-            return all(file.name == _LOCK for file in session.iterdir())
-        return False
 
     def _read(self, file: Path) -> Unsaved | None:
         try:

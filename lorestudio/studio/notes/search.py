@@ -138,7 +138,6 @@ class SearchQuery(Struct, frozen=True):
     one occurs. Without `wanted` it is found by the conditions alone.
     """
 
-    text: str
     options: SearchOptions
     conditions: tuple[Condition, ...]
     wanted: tuple[tuple[Term, ...], ...]
@@ -184,7 +183,7 @@ def _parse_regex(text: str, options: SearchOptions) -> SearchQuery:
         place = _after_spaces(text, operator.end())
     expression = text[place:] if conditions else text
     wanted = ((_expression(expression, options, place if conditions else 0),),) if expression else ()
-    return SearchQuery(text, options, tuple(conditions), wanted)
+    return SearchQuery(options, tuple(conditions), wanted)
 
 
 def _parse_words(text: str, options: SearchOptions) -> SearchQuery:
@@ -214,7 +213,7 @@ def _parse_words(text: str, options: SearchOptions) -> SearchQuery:
                 else:
                     wanted.append((one,))
         either = False
-    return SearchQuery(text, options, tuple(conditions), tuple(wanted), tuple(unwanted))
+    return SearchQuery(options, tuple(conditions), tuple(wanted), tuple(unwanted))
 
 
 def _after_spaces(text: str, place: int) -> int:

@@ -75,24 +75,6 @@ from lorestudio.trace.scores import Bm25Figures
 from lorestudio.trace.storage.serialize import Gist
 
 
-def own_differences(before: RunInputs, after: RunInputs) -> Iterator[InputDifference]:
-    """Behaviour switches and rules, then what follows from earlier turns, then who answers."""
-    yield from _switches(before, after)
-    yield from _rules(before, after)
-    yield from _trackers(before, after)
-    one, other = before.system, after.system
-    if (one.answers.name, one.model) != (other.answers.name, other.model):
-        yield InputDifference(
-            DifferenceKind.OTHER,
-            "Who answers",
-            f"{one.answers.name} {one.model}".strip(),
-            f"{other.answers.name} {other.model}".strip(),
-            lambda target, source: replace(
-                target, system=replace(target.system, answers=source.system.answers, model=source.system.model)
-            ),
-        )
-
-
 def _switches(before: RunInputs, after: RunInputs) -> Iterator[InputDifference]:
     for switch in switches():
         old, new = (getattr(each.system.behaviour, switch.name) for each in (before, after))
@@ -271,8 +253,21 @@ class DeepLoreSystem(System):
         return replace(self, indexes=other.indexes) if isinstance(other, DeepLoreSystem) else self
 
     def differences(self, before: RunInputs, after: RunInputs) -> Iterator[InputDifference]:
-        """Behaviour switches, what earlier turns left, and who answers."""
-        return own_differences(before, after)
+        """Behaviour switches and rules, then what follows from earlier turns, then who answers."""
+        yield from _switches(before, after)
+        yield from _rules(before, after)
+        yield from _trackers(before, after)
+        one, other = before.system, after.system
+        if (one.answers.name, one.model) != (other.answers.name, other.model):
+            yield InputDifference(
+                DifferenceKind.OTHER,
+                "Who answers",
+                f"{one.answers.name} {one.model}".strip(),
+                f"{other.answers.name} {other.model}".strip(),
+                lambda target, source: replace(
+                    target, system=replace(target.system, answers=source.system.answers, model=source.system.model)
+                ),
+            )
 
     def reuse(self) -> Reuse:
         """By what a generation reads (`systems.deeplore.reads`)."""

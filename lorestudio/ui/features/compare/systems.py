@@ -131,8 +131,7 @@ def compare_offers(
         return ComparedSystems(None if only_kept else compared(None), problems=(sentence_of(error),))
     with store:
         if only_kept:
-            kept = store.last(project, candidates, recorded)
-            return ComparedSystems(kept.comparison, kept.stale) if kept is not None else ComparedSystems(None)
+            return ComparedSystems(*store.last(project, candidates, recorded))
         found = compared(store)
         store.remember(project, [offer.key for offer in chosen])
         return ComparedSystems(found, problems=tuple(store.problems))
