@@ -521,10 +521,6 @@ class System(ABC):
         """What a scenario of its runs says besides chat, notes and settings."""
         return {}
 
-    def why_not_repeated(self) -> str:
-        """What a scenario may lack where it decides otherwise when it is run, "" where nothing is known of that."""
-        return ""
-
     def with_settings(self, settings: Section, scene: Scene) -> System:
         """The system with other settings of its kind. Raises InputError where one of them cannot be used."""
         return self.kind.make(settings, scene).knowing(self)
