@@ -18,8 +18,6 @@ from lorestudio.systems.facts.pipeline import extract_facts, review_facts, run_p
 from lorestudio.systems.facts.profile import Structured, group_rule, matching_goal, sort_facts
 from lorestudio.systems.facts.records import (
     PROFILE_KEYS,
-    SAFE,
-    STRICT,
     Fact,
     FactError,
     Line,
@@ -45,13 +43,14 @@ def cases(document: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     default = document.get("default_now", _NOW)
     for case in document["cases"]:
         kept = {**case, "default_now": default}
-        yield {**kept, "operation": f"{case['op']} strict", "mode": STRICT}
-        yield {**kept, "operation": f"{case['op']} safe", "mode": SAFE, "expected": case.get("safe", case["expected"])}
+        yield {**kept, "operation": f"{case['op']} strict", "strict": True}
+        safe = case.get("safe", case["expected"])
+        yield {**kept, "operation": f"{case['op']} safe", "strict": False, "expected": safe}
 
 
 def outcome(case: Mapping[str, Any]) -> Any:
     """What the program makes of a case."""
-    bench = _Bench(case["mode"], case["input"].get("now", case["default_now"]))
+    bench = _Bench(case["strict"], case["input"].get("now", case["default_now"]))
     try:
         with bench.stores:
             return getattr(bench, case["op"])(case["input"])
@@ -79,8 +78,8 @@ def same(actual: Any, expected: Any) -> bool:
 class _Bench:
     """Runs the operations of the case file through the public functions."""
 
-    def __init__(self, mode: str, now: str) -> None:
-        self.mode, self.strict = mode, mode == STRICT
+    def __init__(self, strict: bool, now: str) -> None:
+        self.strict = strict
         self.clock = _Clock(_ms(now))
         self.stores = ExitStack()
 
@@ -131,7 +130,7 @@ class _Bench:
     def normalize_extraction(self, given: Mapping[str, Any]) -> Any:
         model = _Model(given["raw"])
         lines = _lines(given.get("messages", _HI))
-        facts = asyncio.run(extract_facts(lines, "2026-03-10", model, FactOptions(mode=self.mode)))
+        facts = asyncio.run(extract_facts(lines, "2026-03-10", model, FactOptions(strict=self.strict)))
         return {"facts": [fact.data for fact in facts]}
 
     def parse_reply(self, given: Mapping[str, Any]) -> Any:
@@ -161,7 +160,8 @@ class _Bench:
         shown = payload(facts, existing, _lines(given.get("messages", _HI)))
         model = _Model([], reply=given["reply"])
         prompt = given.get("prompt", "")
-        review = asyncio.run(review_facts(facts, shown, model, FactOptions(reflection_prompt=prompt, mode=self.mode)))
+        options = FactOptions(reflection_prompt=prompt, strict=self.strict)
+        review = asyncio.run(review_facts(facts, shown, model, options))
         found = {"result": _review(review), "applied": [fact.data for fact in review.facts]}
         if given.get("show_payload"):
             system, user = model.reviewed[0]
@@ -210,7 +210,7 @@ class _Bench:
             thread = _thread({"state": "dormant"} | dict(given.get("thread", {})))
             lines = _lines(given.get("messages", _HI))
             result = asyncio.run(
-                run_pipeline(thread, lines, model, writes, _options(given.get("options", {}), self.mode))
+                run_pipeline(thread, lines, model, writes, _options(given.get("options", {}), self.strict))
             )
             if unit is not None:
                 unit.commit()
@@ -252,7 +252,7 @@ class _Bench:
         memory = Conversations(
             store,
             model,
-            _options(config, self.mode),
+            _options(config, self.strict),
             threads.timeouts(
                 config.get("preset", ""), config.get("coolingTimeoutMs"), config.get("dormantTimeoutMs"),
                 config.get("closedTimeoutMs"),
@@ -307,7 +307,7 @@ class _Bench:
             store.put_memory(_memory(raw, number))
         self._profile(store, given.get("profile_ops", ()))
         config, limit = given.get("config", {}), given.get("limit", 10)
-        search = _search(config, self.mode)
+        search = _search(config, self.strict)
         pinned = [MemoryMatch(memory, 1.0) for memory in store.get_memories(USER) if memory.pinned]
         considered = store.search_memories(
             USER, _vector(given["vectors"][given["query"]]), limit * (5 if search.diversity_weight > 0 else 1),
@@ -347,7 +347,7 @@ class _Bench:
             numbers[kind] = numbers.get(kind, 0) + 1
             return f"{'new' if kind == 'memory' else kind}-{numbers[kind]}"
 
-        return self.stores.enter_context(FactStore(now=self.clock, new_id=new_id, mode=self.mode))
+        return self.stores.enter_context(FactStore(now=self.clock, new_id=new_id, strict=self.strict))
 
     def _profile(self, store: FactStore, operations: Sequence[Mapping[str, Any]]) -> None:
         start = self.clock.now
@@ -604,7 +604,7 @@ def _pins(raw: Any) -> Any:
     )
 
 
-def _options(raw: Mapping[str, Any], mode: str) -> FactOptions:
+def _options(raw: Mapping[str, Any], strict: bool) -> FactOptions:
     concurrency = raw.get("embeddingConcurrency", 5)
     is_number = isinstance(concurrency, int | float) and not isinstance(concurrency, bool)
     rules = raw.get("structuredRules", raw.get("structuredExtractionRules"))
@@ -616,11 +616,11 @@ def _options(raw: Mapping[str, Any], mode: str) -> FactOptions:
         structured=None if rules is None else tuple(_rules(rules)),
         reflection=raw.get("enableReflection", False),
         reflection_prompt=raw.get("reflectionPrompt", ""),
-        mode=mode,
+        strict=strict,
     )
 
 
-def _search(raw: Mapping[str, Any], mode: str) -> retrieval.MemorySearch:
+def _search(raw: Mapping[str, Any], strict: bool) -> retrieval.MemorySearch:
     forgetting = raw.get("forgetting")
     return retrieval.MemorySearch(
         raw.get("minScore", 0),
@@ -628,5 +628,5 @@ def _search(raw: Mapping[str, Any], mode: str) -> retrieval.MemorySearch:
         raw.get("recencyMaxAgeMs", retrieval.RECENT),
         raw.get("diversityWeight", 0),
         None if forgetting is None else forgetting.get("forgettingHalfLifeMs", retrieval.HALF_LIFE),
-        mode,
+        strict,
     )

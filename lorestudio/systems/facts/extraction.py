@@ -207,11 +207,18 @@ def chat_request(
     return ChatRequest(FACTS, "", prompt, max_tokens=MAX_TOKENS, timeout_ms=TIMEOUT_MS, model=model, json_object=True)
 
 
-class AskedModel(Struct, frozen=True):
-    """A model that is asked through an answer source; vectors come from an embedder. `prompt` replaces the built-in."""
+class _Embedding(Struct, frozen=True):
+    embedder: Embedder
+
+    async def embed(self, text: str) -> Vector:
+        """The vector of a text. Raises LlmError."""
+        return (await self.embedder.embed([text]))[0]
+
+
+class AskedModel(_Embedding, frozen=True):
+    """A model that is asked through an answer source. `prompt` replaces the built-in."""
 
     answers: AnswerSource
-    embedder: Embedder
     prompt: str = ""
     structured: bool = False
     strict: bool = False
@@ -243,15 +250,9 @@ class AskedModel(Struct, frozen=True):
         reply = await self.answers.answer(request)
         return reply if self.strict else reply.without_thinking()
 
-    async def embed(self, text: str) -> Vector:
-        """The vector of a text. Raises LlmError."""
-        return await _vector(self.embedder, text)
 
-
-class PlainModel(Struct, frozen=True):
+class PlainModel(_Embedding, frozen=True):
     """Facts by plain rules, without a model (rules: fact-memory 5.7). It reviews nothing."""
-
-    embedder: Embedder
 
     async def extract(self, lines: Sequence[Line], session_date: str) -> Json:
         """Sentences that hold one of a few words about oneself."""
@@ -262,15 +263,6 @@ class PlainModel(Struct, frozen=True):
         """There is nobody to look at the facts again."""
         del system, user
         raise LlmError(ErrorKind.NOT_SUPPORTED, "the offline rules review nothing")
-
-    async def embed(self, text: str) -> Vector:
-        """The vector of a text. Raises LlmError."""
-        return await _vector(self.embedder, text)
-
-
-async def _vector(embedder: Embedder, text: str) -> Vector:
-    vectors = await embedder.embed([text])
-    return vectors[0]
 
 
 KEEP: Final = "keep"

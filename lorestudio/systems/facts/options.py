@@ -34,7 +34,7 @@ from lorestudio.systems.facts.profile import (
     group_rule,
     leading_number,
 )
-from lorestudio.systems.facts.records import PROFILE_FIELDS, SAFE, STRICT, Fact
+from lorestudio.systems.facts.records import PROFILE_FIELDS, Fact
 from lorestudio.systems.facts.retrieval import MemoryLayout, MemorySearch
 from lorestudio.systems.facts.similarity import DEDUPLICATION, SUPERSEDE
 from lorestudio.systems.facts.store import default_path
@@ -65,7 +65,10 @@ def field_rule(field: str, equals: Json) -> PinRule:
 
 
 class FactOptions(Struct, frozen=True):
-    """How a run goes about it. `structured` None or empty sorts nothing into a profile."""
+    """How a run goes about it. `structured` None or empty sorts nothing into a profile.
+
+    `strict` keeps slips of the original.
+    """
 
     deduplication: float = DEDUPLICATION
     supersede: float = SUPERSEDE
@@ -76,12 +79,7 @@ class FactOptions(Struct, frozen=True):
     reflection_prompt: str = ""
     tagging: str = KEYWORDS
     vector_model: str = ""
-    mode: str = SAFE
-
-    @property
-    def strict(self) -> bool:
-        """Whether slips of the original are kept."""
-        return self.mode == STRICT
+    strict: bool = False
 
 
 _STOP: Final = re.compile(r"[.,;]")
@@ -160,7 +158,7 @@ def options_of(settings: FactsSettings, vector_model: str = "") -> FactOptions:
         reflection_prompt=own_text(settings.reflection_prompt_file),
         tagging=settings.tagging,
         vector_model=vector_model,
-        mode=STRICT if settings.strict else SAFE,
+        strict=settings.strict,
     )
 
 
@@ -172,7 +170,7 @@ def search_of(settings: FactsSettings) -> MemorySearch:
         settings.recency_max_age_days * DAY,
         settings.diversity_weight,
         settings.half_life_days * DAY if settings.forgetting else None,
-        mode=STRICT if settings.strict else SAFE,
+        strict=settings.strict,
     )
 
 

@@ -47,9 +47,6 @@ class FactDecision(Struct, frozen=True):
 CONFIRMED: Final = "confirmed"
 INFERRED: Final = "inferred"
 
-STRICT: Final = "strict"
-SAFE: Final = "safe"
-
 PROFILE_KEYS: Final = ("profileField", "profileKey", "profileValue", "profileUnit")
 PROFILE_FIELDS: Final = ("conditions", "medications", "allergies", "vitals", "goals")
 NO_FIELD: Final = "none"

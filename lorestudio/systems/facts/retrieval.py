@@ -14,7 +14,7 @@ from msgspec import Struct
 from lorestudio.domain.javascript import Json, to_string
 from lorestudio.domain.records import replace
 from lorestudio.systems.facts.profile import is_blank, is_outdated
-from lorestudio.systems.facts.records import CONFIRMED, SAFE, STRICT, Memory, MemoryMatch, Profile, day
+from lorestudio.systems.facts.records import CONFIRMED, Memory, MemoryMatch, Profile, day
 from lorestudio.systems.facts.similarity import cosine
 from lorestudio.systems.facts.threads import DAY
 from lorestudio.trace.wording import calendar_time
@@ -36,12 +36,7 @@ class MemorySearch(Struct, frozen=True):
     recency_max_age: float = RECENT
     diversity_weight: float = 0.0
     half_life: float | None = None
-    mode: str = SAFE
-
-    @property
-    def strict(self) -> bool:
-        """Whether slips of the original are kept."""
-        return self.mode == STRICT
+    strict: bool = False
 
 
 class RetrievedMemories(Struct, frozen=True):

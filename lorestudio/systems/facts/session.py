@@ -236,9 +236,9 @@ class FactsSession(Closing):
         self.embedder = self.embedder or embedder_named(self.settings.embedder)
         if self.embedder is None:
             raise InputError(OPTION, "facts are kept with their vectors. Choose stand-in or a provider profile.")
-        mode = "strict" if self.settings.strict else "safe"
         path = None if self.in_memory else self.path or store_path(self.settings)
-        self.store = FactStore(path, now=self._clock, mode=mode, vector_model=self.embedder.model_id)
+        model, strict = self.embedder.model_id, self.settings.strict
+        self.store = FactStore(path, now=self._clock, strict=strict, vector_model=model)
 
     def close(self) -> None:
         """Close the file."""
@@ -448,8 +448,8 @@ class FactsSession(Closing):
         if self.answers is None:
             return PlainModel(self._embedder)
         return AskedModel(
-            self.answers,
             self._embedder,
+            self.answers,
             own_text(self.settings.prompt_file),
             structured=bool(self.settings.structured_rules),
             strict=self.settings.strict,

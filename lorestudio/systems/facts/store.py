@@ -27,8 +27,6 @@ from lorestudio.domain.sqlite_file import connect, is_damage, transaction
 from lorestudio.llm.embedding import Vector
 from lorestudio.systems.facts.profile import changed, empty_profile
 from lorestudio.systems.facts.records import (
-    SAFE,
-    STRICT,
     DrawnMeanwhileError,
     ExtractionRun,
     FactAction,
@@ -315,12 +313,12 @@ class FactStore(Database):
         *,
         now: Callable[[], int] = epoch_ms,
         new_id: Callable[[str], str] = lambda _kind: uuid.uuid4().hex,
-        mode: str = SAFE,
+        strict: bool = False,
         vector_model: str = "",
     ) -> None:
         super().__init__(path)
         self._now, self._new_id = now, new_id
-        self._strict = mode == STRICT
+        self._strict = strict
         self.vector_model = vector_model
         self._tables: dict[str | None, _Table] = {}
 

@@ -75,7 +75,7 @@ def test_a_server_that_is_down_loses_no_conversation():
 
 def test_strict_mode_ends_the_sweep_as_the_original_does():
     model = Model(["a"], {"a": [1, 0]}, ["a"])
-    memories, store, clock = world(model, Timeouts(0, 0, 10), mode="strict")
+    memories, store, clock = world(model, Timeouts(0, 0, 10), strict=True)
     thread = store.create_thread("me")
     memories.exchange(thread.id, "hello", "aye")
     with pytest.raises(LlmError):

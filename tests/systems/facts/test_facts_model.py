@@ -33,7 +33,7 @@ def vector(*values):
 async def run(store, *behaviours, **options):
     async with Server(*behaviours) as server:
         profile = Profile("Test", url=server.url, key_source=KeySource.NONE, model="m")
-        model = AskedModel(LiveAnswers(server.client()), HttpEmbedder(profile))
+        model = AskedModel(HttpEmbedder(profile), LiveAnswers(server.client()))
         unit = store.begin()
         settings = FactOptions(concurrency=1, tagging="both", **options)
         try:

@@ -29,13 +29,13 @@ def run(store, model, options=None):
 
 
 @settings(max_examples=examples(60), deadline=None)
-@given(st.lists(vectors, max_size=6), st.lists(vectors, max_size=6), st.sampled_from(["strict", "safe"]))
-def test_every_fact_is_saved_deduped_or_superseded(stored, new, mode):
-    with FactStore(mode=mode) as store:
+@given(st.lists(vectors, max_size=6), st.lists(vectors, max_size=6), st.booleans())
+def test_every_fact_is_saved_deduped_or_superseded(stored, new, strict):
+    with FactStore(strict=strict) as store:
         for number, vector in enumerate(stored):
             store.put_memory(memory(f"m{number}", vector))
         facts = [f"fact {number}" for number in range(len(new))]
-        result = run(store, Model(facts, dict(zip(facts, new, strict=True))), FactOptions(mode=mode))
+        result = run(store, Model(facts, dict(zip(facts, new, strict=True))), FactOptions(strict=strict))
         assert result.saved + result.deduped + result.superseded == len(new)
         assert len(store.get_memories("u")) == len(stored) + result.saved
         assert [decision.fact for decision in result.decisions] == facts
