@@ -50,26 +50,24 @@ class Lock(Struct, frozen=True):
 
 
 class LockTable(Struct, frozen=True):
-    """The locks of a page, by key in lower case.
-
-    They count while there is one; with `source_compatible` while the last that was added is closed
-    (rules: context-window 17 row 14).
-    """
+    """The locks of a page that count, by key in lower case."""
 
     locks: Mapping[str, Lock] = {}
-    last_closed: bool = True
-    source_compatible: bool = False
 
     @classmethod
     def of(cls, locks: Mapping[str, Lock], *, source_compatible: bool = False) -> LockTable:
-        """The table of these locks, the last added one last."""
-        closed = [lock.is_closed for lock in locks.values()]
-        return cls({key.lower(): lock for key, lock in locks.items()}, all(closed[-1:]), source_compatible)
+        """The table of these locks, the last added one last.
+
+        With `source_compatible` they count only while that one is closed (rules: context-window 17 row 14).
+        """
+        if source_compatible and not all(lock.is_closed for lock in [*locks.values()][-1:]):
+            return cls()
+        return cls({key.lower(): lock for key, lock in locks.items()})
 
     def refusal(self, key: str) -> Refused | None:
         """Why a key may not be taken, None where it may."""
         lock = self.locks.get(key.lower())
-        if lock is None or (self.source_compatible and not self.last_closed):
+        if lock is None:
             return None
         if lock.passthrough is None:
             return Refused.LOCKED if lock.is_closed else None
