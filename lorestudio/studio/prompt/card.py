@@ -247,7 +247,9 @@ def macros_for(setup: PromptSetup, chat: Chat, end: int, speaker: str, card: Car
         ("lastcharmessage", [each for each in seen if not each.is_user]),
     ):
         values[name] = found[-1].text if found else ""
-    return Macros(values, _variables(chat.metadata.get("variables")))
+    held = chat.metadata.get("variables")
+    variables = {name: to_string(value) for name, value in held.items()} if isinstance(held, dict) else {}
+    return Macros(values, variables)
 
 
 def _members(setup: PromptSetup, chat: Chat) -> tuple[list[str], list[str]]:
@@ -258,7 +260,3 @@ def _members(setup: PromptSetup, chat: Chat) -> tuple[list[str], list[str]]:
     spoke = {each.name: None for each in chat.messages if each.name and not each.is_user and each.is_story}
     names = [name for name in spoke if name]
     return names, names
-
-
-def _variables(held: Json) -> dict[str, str]:
-    return {name: to_string(value) for name, value in held.items()} if isinstance(held, dict) else {}

@@ -128,10 +128,6 @@ class QueuedOperation(Struct, frozen=True, rename=_SPELLED):
         """The metadata that an operation which follows may take over: all but the answer."""
         return {key: value for key, value in self.metadata.items() if key != ANSWER}
 
-    def with_metadata(self, **values: Json) -> QueuedOperation:
-        """With further metadata."""
-        return replace(self, metadata={**self.metadata, **values})
-
     def moved(self, where: Mapping[int, int]) -> QueuedOperation | None:
         """With the positions that its messages have now; None where the message or all of its range is gone."""
         params, metadata = _moved(self.params, where), _moved(self.metadata, where)

@@ -310,7 +310,8 @@ class Worker(Struct, eq=False):
             now = self.state.get(operation.id)
             if now is None:
                 return
-            answered: QueuedOperation | None = operation.with_metadata(**{ANSWER: answer})
+            metadata = {**operation.metadata, ANSWER: answer}
+            answered: QueuedOperation | None = replace(operation, metadata=metadata)
             for where in self._moves:  # the answer is about the positions of before
                 answered = None if answered is None else answered.moved(where)
             if answered is not None and (answered.params, answered.carried) == (now.params, now.metadata):

@@ -35,7 +35,7 @@ def extract_list(value: Json, *, strict: bool = False) -> list[Any] | None:
     if not truthy(value):
         return None
     if isinstance(value, str):
-        return _from_text(value)
+        return next((found for each in values_in(value) if (found := extract_list(each)) is not None), None)
     if isinstance(value, list):
         return value if _usable(value) else None
     if isinstance(value, Mapping):
@@ -106,10 +106,6 @@ def _enveloped(value: Mapping[str, Any]) -> str:
             part["text"] for part in content if isinstance(part, Mapping) and isinstance(part.get("text"), str)
         )
     return ""
-
-
-def _from_text(text: str) -> list[Any] | None:
-    return next((found for value in values_in(text) if (found := extract_list(value)) is not None), None)
 
 
 class Pick(Struct, frozen=True):
