@@ -15,7 +15,6 @@ from lorestudio.domain.chat import Message
 from lorestudio.domain.entry import Entry, VaultIndex
 from lorestudio.domain.records import field_names, replace
 from lorestudio.domain.texts import text_digest
-from lorestudio.domain.tokens import TokenCounter
 from lorestudio.settings.sections import differences
 from lorestudio.studio.replay.rerun import Rerun
 from lorestudio.systems.base import Moment
@@ -185,21 +184,19 @@ def _notes(before: Rerun, after: Rerun) -> Iterator[InputDifference]:
 
 
 def _others(before: Rerun, after: Rerun) -> Iterator[InputDifference]:
-    for name, title, value in (("context_size", "Context size", words_of), ("counter", "Token counter", _counter_name)):
-        one, other = (value(getattr(each.moment, name)) for each in (before, after))
-        if one != other or (name == "counter" and before.moment.counter.identity != after.moment.counter.identity):
-
-            def carry(target: Moment, source: Moment, name: str = name) -> Moment:
-                changed: dict[str, Any] = {name: getattr(source, name)}
-                if name == "counter":
-                    changed["index"] = counted_as(target.index, source.index)
-                return replace(target, **changed)
-
-            yield InputDifference(DifferenceKind.OTHER, title, one, other, _of_moment(carry))
-
-
-def _counter_name(counter: TokenCounter) -> str:
-    return counter.name
+    one, other = before.moment, after.moment
+    if one.context_size != other.context_size:
+        yield InputDifference(
+            DifferenceKind.OTHER, "Context size", words_of(one.context_size), words_of(other.context_size),
+            _of_moment(lambda target, source: replace(target, context_size=source.context_size)),
+        )  # fmt: skip
+    if (one.counter.name, one.counter.identity) != (other.counter.name, other.counter.identity):
+        yield InputDifference(
+            DifferenceKind.OTHER, "Token counter", one.counter.name, other.counter.name,
+            _of_moment(lambda target, source: replace(
+                target, counter=source.counter, index=counted_as(target.index, source.index)
+            )),
+        )  # fmt: skip
 
 
 def _of_moment(carry: Carry) -> Carry:
