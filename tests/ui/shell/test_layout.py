@@ -326,3 +326,10 @@ def test_the_first_window_fills_a_small_screen(
     docks.at(1200, 930)
     docks.kept.take_place()
     assert not docks.isMaximized()  # it has the place that it had
+
+
+@pytest.mark.always
+def test_a_window_closed_at_its_start_page_keeps_no_layout_without_panes(make_window) -> None:
+    window = make_window()
+    window.close()
+    assert [key for key in window.settings.allKeys() if key.startswith("window/")] == []
