@@ -536,8 +536,7 @@ def _known_files(
     files: list[KnownFile] = []
     parsed = 0
     for place, file in enumerate(vault.files):
-        if file.text is not None:
-            vault.files[place] = replace(file, text=None)
+        vault.files[place] = replace(file, text=None)
         kept_text = file.text if file.filename == definitions else None
         before = known.get(file.filename)
         if before is not None and before.digest == file.digest:

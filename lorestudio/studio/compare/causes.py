@@ -272,10 +272,6 @@ def with_vaults_of(project: Project, vaults: Sequence[Path | str]) -> Project:
     )  # fmt: skip
 
 
-ABREAST: Final = 16
-"""So many generations are run at once, before those of the other replay are."""
-
-
 class TurnDiff(Struct, frozen=True):
     """One generation in two replays; `diff` is None where only one of them has it."""
 
@@ -294,7 +290,7 @@ def turn_diffs(before: Simulator, after: Simulator) -> Iterator[TurnDiff]:
     for generation in sorted({*before.generations, *after.generations}):
         for each in (before, after):
             if generation not in each.traces and generation in each.generations:
-                asyncio.run(each.run_missing(until=each.place(generation) + ABREAST))
+                asyncio.run(each.run_missing(until=each.place(generation) + 16))  # some at once
         one, other = before.traces.get(generation), after.traces.get(generation)
         both = compare(one, other) if one is not None and other is not None else None
         yield TurnDiff(generation, one, both)

@@ -335,8 +335,7 @@ class Problems:
 
     `notes` counts files, `unread` those whose text is not known here because their vault has no folder, `runs` the
     generations that were taken into account. `failures` are sentences about what could not be looked at. Of lorebooks
-    `notes` counts the entries that are on. `of_note` counts the findings of each note, `passed` those that were left
-    out because they are less severe than was asked for.
+    `notes` counts the entries that are on. `of_note` counts the findings of each note, `passed` those left out.
     """
 
     findings: tuple[Finding, ...] = ()
@@ -346,9 +345,9 @@ class Problems:
     runs: int = 0
     failures: tuple[str, ...] = ()
     of_books: bool = False
-    passed: Counter[Severity] = data_field(default_factory=Counter)
+    passed: Counter[str] = data_field(default_factory=Counter)
     of_note: Counter[NoteKey] = data_field(init=False, repr=False, compare=False)
-    _counts: Counter[Severity] = data_field(init=False, repr=False, compare=False)
+    _counts: Counter[str] = data_field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         """Count once: a large vault has tens of thousands of findings."""
@@ -391,13 +390,13 @@ class ProblemFinder:
     ) -> Problems:
         """Everything there is to say about the project. `drafts` are unsaved texts by file, which count instead.
 
-        `by` is the system that decides, None for the project's own. What is less severe than `least` and has no fix is
-        counted only. Raises Cancelled.
+        `by` is the system that decides, None for the project's own. Findings milder than `least` are counted. Raises Cancelled.
         """
         drafts, by = drafts or {}, project.searching(by)
         written = (_with_drafts(project, drafts) if project.of_books and drafts else project).read_for(by.kind)
         scope, unmet, failures = self._look(written, cancel, by)
-        report = self._linter.run(scope, on_progress, cancel, least)
+        rank = least.rank if least is not Severity.INFO else None  # of a large vault remarks are most of what is held
+        report = self._linter.run(replace(scope, rank=rank), on_progress, cancel)
         self._scope = scope
         found = list(report.findings)
         for path, text in drafts.items():

@@ -547,8 +547,7 @@ def _counted(index: VaultIndex, counter: TokenCounter, known: Mapping[str, int] 
     """The index with the tokens of its entries as this one counts them; those of texts in `known` are known."""
 
     def counted(entry: Entry) -> Entry:
-        text = entry.content
-        tokens = known[text] if text in known else counter.count(text)
+        tokens = known[entry.content] if entry.content in known else counter.count(entry.content)
         return entry if entry.tokens == tokens else replace(entry, tokens=tokens)
 
     return replace(index, entries=tuple(map(counted, index.entries)))

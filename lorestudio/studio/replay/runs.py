@@ -168,20 +168,17 @@ class Shelf:
     def get(self, run: FinishedRun) -> Trace:
         """The trace of a run."""
         with self._lock:
-            trace = run.trace
+            trace, again = run.trace, run.trace is None or run in self._reopened
             if trace is None:
                 trace = run.trace = run.in_small.opened()
-                self._reopened[run] = None
-                self._named[True] += len(run.gist.named)
-            self._touch(run)
+            self._touch(run, again=again)
             return trace
 
     def let_go(self, run: FinishedRun) -> None:
         """Keep nothing of a run's trace."""
         with self._lock:
             for again, order in enumerate((self._order, self._reopened)):
-                if run in order:
-                    del order[run]
+                if order.pop(run, run) is None:
                     self._named[again] -= len(run.gist.named)
             run.trace = run.packed = None
             run.after.close()
@@ -191,8 +188,7 @@ class Shelf:
         trace = run.trace  # another thread may pack it meanwhile
         return run.in_small.opened() if trace is None else trace
 
-    def _touch(self, run: FinishedRun) -> None:
-        again = run in self._reopened
+    def _touch(self, run: FinishedRun, *, again: bool = False) -> None:
         order, most = (self._reopened, min(REOPENED, self._unpacked)) if again else (self._order, self._unpacked)
         if run not in order:
             self._named[again] += len(run.gist.named)
@@ -264,10 +260,6 @@ class Runs:
         with self._lock:
             del self._runs[length:]
             self._counts = {place: counts for place, counts in self._counts.items() if place < length}
-
-    def let_go(self, place: int) -> None:
-        """Keep of a generation what it left, and nothing of its trace. Raises IndexError."""
-        self._shelf.let_go(self._runs[place])
 
     def __getitem__(self, place: int) -> FinishedRun:
         return self._runs[place]

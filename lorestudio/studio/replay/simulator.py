@@ -99,7 +99,8 @@ class Simulator:
 
     def let_go(self, generation: Generation) -> None:
         """Let go of the trace of a generation that was run: nobody asks for it again. What it left stays."""
-        self._runs.let_go(self.place(generation))
+        held = self._runs.held(self.place(generation))
+        held.shelf.let_go(held.run)
 
     def resume(self, runs: Sequence[FinishedRun], counts: State = None) -> None:
         """Go on from runs of the first generations on the same inputs; `counts` are those after the last if known."""

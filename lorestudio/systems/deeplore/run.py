@@ -68,6 +68,8 @@ class Matched(Struct, frozen=True):
     random_state: int
     switches: tuple[dict[str, Json], ...]
     records: tuple[StageRecord, ...]
+    size: int
+    """How much there is to remember: its verdicts."""
 
     @classmethod
     def of(cls, state: RunState, records: tuple[StageRecord, ...]) -> Matched:
@@ -75,12 +77,8 @@ class Matched(Struct, frozen=True):
         switches, draws = tuple(state.switches), tuple(state.draws)
         labels, matched = state.labels, tuple(state.matched)  # tuples take a quarter of what a dictionary and a set do
         names, words = tuple(labels), tuple(labels.values())
-        return cls(tuple(state.candidates), names, words, matched, draws, state.random.state, switches, records)
-
-    @property
-    def size(self) -> int:
-        """How much there is to remember: its verdicts."""
-        return sum(len(record.verdicts) for record in self.records)
+        size = sum(len(record.verdicts) for record in records)
+        return cls(tuple(state.candidates), names, words, matched, draws, state.random.state, switches, records, size)
 
     def hand_to(self, state: RunState) -> tuple[StageRecord, ...]:
         """Bring a run to where it would be after matching."""

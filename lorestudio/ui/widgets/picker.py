@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from functools import partial
 from operator import attrgetter
 from typing import Final
 
@@ -191,7 +190,7 @@ class Picker(Dialog):
         self.move(corner.x() + (window.width() - width) // 2, corner.y() + 64)
         self.show()
         self.field.setFocus()
-        later(self, partial(score, "a", "a")).start()  # loads what compares, before the first key is typed
+        later(self, lambda: score("a", "a")).start()  # loads what compares, before the first key is typed
 
     def pick_current(self) -> None:
         """Take the row that the keyboard is on."""

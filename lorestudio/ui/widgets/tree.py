@@ -120,8 +120,7 @@ class RecordTree(QAbstractItemModel, Generic[R]):
 
     def parent(self, index: Index = NO_INDEX) -> QModelIndex:  # type: ignore[override] # the stubs know only QObject's
         """Qt: the index of the row above."""
-        above = self.node(index).above  # Qt asks six times for each row that is selected
-        return QModelIndex() if above is None or above is self.root else self.createIndex(above.row, 0, above)
+        return self.index_of(self.node(index).above)
 
     def rowCount(self, parent: Index = NO_INDEX) -> int:
         """Qt: how many rows are below; only the first column has any."""

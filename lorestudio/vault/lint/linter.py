@@ -42,17 +42,7 @@ from lorestudio.vault.lint.gating import (
     missing_titles,
 )
 from lorestudio.vault.lint.keyforms import KeyRules
-from lorestudio.vault.lint.model import (
-    CheckedBooks,
-    CheckedEntry,
-    Finding,
-    Hit,
-    Note,
-    NoteKey,
-    Rules,
-    Severity,
-    check_of,
-)
+from lorestudio.vault.lint.model import CheckedBooks, CheckedEntry, Finding, Hit, Note, NoteKey, Rules, check_of
 from lorestudio.vault.lint.settings import SettingsFile, settings_checks
 
 _Known = TypeVar("_Known", Rules, VaultFacts)
@@ -107,7 +97,7 @@ class Scope(Struct, frozen=True):
     `marks` are what equal texts have in common, where that is known without reading them; None: the texts themselves.
     `books` are the entries of lorebooks, which have other fields than notes and are looked at in their place. `keys`
     say how the system that decides searches the keys of notes, None: as the settings do. `file` is the settings file
-    where there is one.
+    where there is one. Findings of a higher `rank` without a fix are counted only, and nothing is remembered then.
     """
 
     index: VaultIndex
@@ -117,6 +107,7 @@ class Scope(Struct, frozen=True):
     counter: TokenCounter = CHARS_4
     books: CheckedBooks | None = None
     keys: KeyRules | None = None
+    rank: int | None = None
     marks: Mapping[NoteKey, object] | None = None
 
     @property
@@ -138,7 +129,7 @@ class Report(Struct, frozen=True):
 
     findings: tuple[Finding, ...] = ()
     checked: int = 0
-    passed: Counter[Severity] = field(default_factory=Counter)
+    passed: Counter[str] = field(default_factory=Counter)
 
 
 class _LintedNote:
@@ -174,22 +165,14 @@ class Linter:
         self._facts: VaultFacts | None = None
 
     def run(
-        self,
-        scope: Scope,
-        on_progress: Callable[[int, int], None] | None = None,
-        cancel: CancelToken | None = None,
-        least: Severity = Severity.INFO,
+        self, scope: Scope, on_progress: Callable[[int, int], None] | None = None, cancel: CancelToken | None = None
     ) -> Report:
-        """All findings of the vault. `on_progress` gets notes done and their total. Raises Cancelled.
-
-        Those less severe than `least` are counted only, but for fixes; then nothing is remembered for the next time:
-        of a large vault remarks are most of what is held.
-        """
+        """All findings of the vault. `on_progress` gets notes done and their total. Raises Cancelled."""
         facts = self._prepare(scope)
         found = list(_settings_findings(scope))
         notes = tuple(_notes(scope))
         fresh: dict[NoteKey, _LintedNote] = {}
-        passed: Counter[Severity] = Counter()
+        passed: Counter[str] = Counter()
         for done, (key, item) in enumerate(notes):
             if done % 64 == 0:
                 heed(cancel)
@@ -202,10 +185,10 @@ class Linter:
                 known.tell(note, facts, scope.books)
             elif known.others is not facts or known.item is not item:
                 known.tell(scope.note(key, item), facts, scope.books)
-            if least is not Severity.INFO:
-                passed.update(each.severity for each in known.told)
-                known.told = tuple(e for e in known.told if e.fix is not None or e.severity.rank <= least.rank)
-                passed.subtract(each.severity for each in known.told)
+            if scope.rank is not None:
+                left = [each for each in known.told if each.fix is None and each.severity.rank > scope.rank]
+                passed.update(each.severity for each in left)
+                known.told = tuple(each for each in known.told if each not in left)
             elif not isinstance(item, Entry) or key not in fresh:
                 fresh[key] = known
             found += known.told

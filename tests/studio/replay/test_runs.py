@@ -75,8 +75,9 @@ def test_what_a_generation_left_stays_without_its_trace(made: list[Decided]) -> 
     runs = filled(made, unpacked=2)
     for place in (0, len(made) - 1):
         runs.trace(place)
-        runs.let_go(place)
-        assert (runs.held(place).run.trace, runs.held(place).run.packed) == (None, None)
+        held = runs.held(place)
+        held.shelf.let_go(held.run)
+        assert (held.run.trace, held.run.packed) == (None, None)
         assert runs.state(place) == made[place].state
     assert runs.trace(1) == made[1].trace
 

@@ -72,7 +72,7 @@ def test_what_is_not_asked_for_is_counted_and_not_held() -> None:
     files = {**FILES, "E.md": note("keys: [quay, quay]", "# E\nx")}
     linter, checked = Linter(), scope(files)
     every = linter.run(checked)
-    some = linter.run(checked, least=Severity.WARNING)
+    some = linter.run(replace(checked, rank=Severity.WARNING.rank))
     left = [each for each in every.findings if each.severity is Severity.INFO and each.fix is None]
     assert left
     assert some.findings == tuple(each for each in every.findings if each not in left)
