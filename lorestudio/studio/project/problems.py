@@ -390,7 +390,7 @@ class ProblemFinder:
     ) -> Problems:
         """Everything there is to say about the project. `drafts` are unsaved texts by file, which count instead.
 
-        `by` decides, None for the project's own system. Findings milder than `least` are counted only. Raises Cancelled.
+        `by` decides, None for the project's own system. What is milder than `least` is only counted. Raises Cancelled.
         """
         drafts, by = drafts or {}, project.searching(by)
         written = (_with_drafts(project, drafts) if project.of_books and drafts else project).read_for(by.kind)
