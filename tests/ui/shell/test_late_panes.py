@@ -63,6 +63,14 @@ def test_a_pane_that_is_made_in_sight_is_told_so(window, qtbot: QtBot) -> None:
 
 
 @pytest.mark.own_window
+def test_a_pane_that_is_uncovered_is_made_before_it_is_seen(window) -> None:
+    dock = window.docks["timeline"]
+    assert dock.made is None
+    window.raise_pane("timeline")
+    assert dock.made is not None, "without a turn of the window between"
+
+
+@pytest.mark.own_window
 def test_a_pane_says_in_its_title_what_it_found_while_it_was_made(window) -> None:
     window.show_pane("settings")
     dock = window.docks["settings"]
