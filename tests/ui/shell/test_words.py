@@ -1,11 +1,14 @@
 from __future__ import annotations
 
 import math
+import re
+from pathlib import Path
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from lorestudio import ui
 from lorestudio.ui.features.notes.editor.buffer import for_editor, restore
 from lorestudio.ui.shell.words import (
     LONGEST_SAYING,
@@ -35,6 +38,21 @@ def test_counting_and_filling_in() -> None:
     assert tr("a {brace} stays") == "a {brace} stays"
     assert shorten("one\n two  three", 9) == "one two…"
     assert shorten("one two", 7) == "one two"
+
+
+def test_one_and_many_stand_in_this_order_and_differ_as_they_do_in_english() -> None:
+    counted = re.compile(r'\bcount\([^"\n]*"([^"]*)",\s*"([^"]*)"\)')
+    sources = [path.read_text(encoding="utf-8") for path in Path(ui.__file__).parent.rglob("*.py")]
+    pairs = [pair for source in sources for pair in counted.findall(source)]
+    assert len(pairs) > 150
+    wrong = []
+    for one, many in pairs:
+        words = [[each.strip(",.") for each in said.split()] for said in (one, many)]
+        first = next(((a, b) for a, b in zip(*words, strict=False) if a != b), (one, many))
+        regular = (f"{first[0]}s", f"{first[0]}es", re.sub("y$", "ies", first[0]))
+        if not (first[0] != first[1] in regular or first in {("is", "are"), ("was", "were"), ("cannot", "cannot")}):
+            wrong.append((one, many))
+    assert wrong == []
 
 
 def test_words_of_others_become_sentences() -> None:
