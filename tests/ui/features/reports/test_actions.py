@@ -115,6 +115,7 @@ def test_a_scenario_needs_a_run_with_its_inputs(window: MainWindow) -> None:
     window.run("scenario.save")
     dialog = opened(window)
     assert isinstance(dialog, ScenarioDialog)
+    assert f"{dialog.windowTitle()}…" == window.commands.table["scenario.save"].title
     assert dialog.remark.text() == "Reply #2 was made by hand."
     assert not dialog.save_button.isEnabled()
     assert dialog.file_name() == "vault 5.json"
