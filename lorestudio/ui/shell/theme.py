@@ -292,7 +292,7 @@ def drawn(width: int, height: int, draw: Callable[[QPainter], object], ratio: in
 @lru_cache(maxsize=512)
 def glyph(name: str, color: str, size: int) -> QPixmap:
     """The icon `name` in `color` (`#RRGGBB`) as a square of `size` pixels, drawn for the screen's scale."""
-    drawing = QSvgRenderer((ICONS / f"{name}.svg").read_bytes().replace(b"currentColor", color.encode()))
+    drawing = QSvgRenderer((ICONS / f"{name}.svg").read_text("utf-8").replace("currentColor", color).encode())
     return drawn(size, size, lambda painter: drawing.render(painter, QRectF(0, 0, size, size)), 2 if size <= 24 else 1)
 
 
