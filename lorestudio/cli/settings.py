@@ -30,6 +30,7 @@ from lorestudio.exchange.settings_files import (
 )
 from lorestudio.settings.declaration import Declaration, DeepLoreStage, Value, matching, setting_groups
 from lorestudio.settings.deeplore import DeepLoreSettings, declarations, setting_value
+from lorestudio.settings.files import of_name
 from lorestudio.settings.sections import SettingChange, differences, value_text
 from lorestudio.settings.store import SettingsProfile, SettingsProfiles
 from lorestudio.studio.project.files import write_bytes
@@ -278,7 +279,7 @@ def import_settings(
     _check_keys(keys)
     imported = imported_from(MAIN, file.expanduser())
     profiles = SettingsProfiles()
-    known = next((each for each in profiles.all() if each.name.casefold() == profile.strip().casefold()), None)
+    known = of_name(profiles.all(), profile)
     if known is not None and not replace:
         told = f"there is a settings profile “{known.name}” already. Add --replace to put them into it."
         raise InputError("--profile", told)

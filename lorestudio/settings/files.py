@@ -12,13 +12,18 @@ import secrets
 import stat
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Final
+from typing import Final, Generic, TypeVar
+
+import platformdirs
 
 from lorestudio.domain import json_text
+from lorestudio.domain.file_names import free_path, underscored_name
 from lorestudio.domain.javascript import Json
+from lorestudio.domain.records import Terse
+from lorestudio.domain.texts import reading_order
 
 if sys.platform != "win32":
     import fcntl
@@ -273,3 +278,111 @@ def _sweep(target: Path) -> None:
         for item in items:
             if left_over.fullmatch(item.name) and item.stat(follow_symlinks=False).st_mtime < time.time() - STALE_S:
                 Path(item.path).unlink(missing_ok=True)
+
+
+LONGEST_NAME: Final = 80
+"""Characters of a name that a person gives to a file of settings or choices."""
+
+_ENDING: Final = ".json"
+
+
+class NamedFile(Terse, frozen=True):
+    """A file that a person knows by the name in it; one that cannot be read by the file's own."""
+
+    name: str
+    path: Path
+
+
+_Named = TypeVar("_Named", bound=NamedFile)
+
+
+class NamedFiles(Generic[_Named]):
+    """The JSON files of a folder, by names that differ in more than capitals; `what` is a word for one of them.
+
+    The folder is one of the person's configuration, `kept_as`, unless it is given. `read` gives also a file that cannot
+    be read. Every method looks at the disk, so a window calls them from a worker. All raise SettingsError with a
+    sentence for the person.
+    """
+
+    def __init__(self, what: str, read: Callable[[Path], _Named], kept_as: str, folder: Path | None = None) -> None:
+        self.folder = folder or platformdirs.user_config_path("lorestudio", appauthor=False) / kept_as
+        self._what, self._read = what, read
+
+    def all(self) -> tuple[_Named, ...]:
+        """Every file by name, those that cannot be read too; a folder that is not there has none."""
+        paths: list[Path] = []
+        try:
+            with suppress(FileNotFoundError):
+                paths = sorted(path for path in self.folder.iterdir() if path.suffix.lower() == _ENDING)
+        except OSError as error:
+            raise SettingsError(f"{self.folder} cannot be read ({error.strerror or error}).") from None
+        found = (self._read(path) for path in paths if path.is_file())
+        return tuple(sorted(found, key=lambda each: reading_order(each.name)))
+
+    def known(self, name: str) -> _Named:
+        """What has that name; nothing is an error that says which there are."""
+        files = self.all()
+        found = of_name(files, name)
+        if found is None:
+            names = ", ".join(f"“{each.name}”" for each in files)
+            there = f"There are: {names}." if names else f"None is kept in {self.folder} yet."
+            raise SettingsError(f"There is no {self._what} “{name}”. {there}")
+        return found
+
+    def delete(self, name: str) -> None:
+        """Remove a file, also one that cannot be read."""
+        _remove(self.known(name).path)
+
+    def _place(self, name: str, *, replace: bool) -> tuple[_Named | None, Path]:
+        """What has this name already, where that may be replaced, and the file for it."""
+        found = of_name(self.all(), name)
+        if found is not None and not replace:
+            raise SettingsError(f"There is a {self._what} “{found.name}” already. Choose another name.")
+        return found, found.path if found is not None else self._free_path(name)
+
+    def _move(self, old: _Named, new: str, document: Mapping[str, Json]) -> Path:
+        """Write what has another name now, into a file called so; the old one goes."""
+        taken = of_name(self.all(), new)
+        if taken is not None and taken.path != old.path:
+            raise SettingsError(f"There is a {self._what} “{taken.name}” already. Choose another name.")
+        path = self._free_path(new, old.path)
+        self._write(path, document)
+        if path != old.path:
+            _remove(old.path)
+        return path
+
+    def _free_path(self, name: str, own: Path | None = None) -> Path:
+        """A file called as it is, as far as a file can be called so; `own` where other capitals are all there is."""
+        stem = underscored_name(name, self._what.split()[-1])
+        if own is not None and own.stem.casefold() == stem.casefold():
+            return own
+        return free_path(self.folder, lambda number: f"{stem}{f' {number}' if number > 1 else ''}{_ENDING}")
+
+    def _write(self, path: Path, document: Mapping[str, Json]) -> None:
+        try:
+            write_atomically(path, json_bytes(dict(document)), private=True)
+        except OSError as error:
+            reason = error.strerror or str(error)
+            raise SettingsError(
+                f"{path} cannot be written ({reason}). Check folder, permissions and free space."
+            ) from None
+
+
+def of_name(files: Iterable[_Named], name: str) -> _Named | None:
+    """The one of that name, whatever its capitals."""
+    return next((each for each in files if each.name.casefold() == name.strip().casefold()), None)
+
+
+def checked_name(name: str, what: str) -> str:
+    """The name without blanks around it. Raises SettingsError for one that cannot be used."""
+    name = name.strip()
+    if len(name.splitlines()) != 1 or len(name) > LONGEST_NAME:
+        raise SettingsError(f"A {what} needs a name of one line, at most {LONGEST_NAME} characters long.")
+    return name
+
+
+def _remove(path: Path) -> None:
+    try:
+        path.unlink(missing_ok=True)
+    except OSError as error:
+        raise SettingsError(f"{path} cannot be removed ({error.strerror or error}).") from None

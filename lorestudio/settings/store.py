@@ -11,13 +11,9 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Final
 
-import platformdirs
-
-from lorestudio.domain.file_names import free_path, underscored_name
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.json_text import kind_words
 from lorestudio.domain.records import Terse
-from lorestudio.domain.texts import reading_order
 from lorestudio.settings.deeplore import (
     CARRIED,
     DeepLoreSettings,
@@ -28,7 +24,7 @@ from lorestudio.settings.deeplore import (
     sanitise,
     setting_value,
 )
-from lorestudio.settings.files import SettingsError, json_bytes, parse_json, read_bytes, write_atomically
+from lorestudio.settings.files import NamedFile, NamedFiles, SettingsError, checked_name, parse_json, read_bytes
 
 FORMAT: Final = "lorestudio-deeplore-settings"
 FORMAT_VERSION: Final = 1
@@ -175,117 +171,51 @@ def _object(value: Json, name: str, path: Path) -> Mapping[str, Json]:
     )
 
 
-LONGEST_NAME: Final = 80
-"""Characters of a profile's name."""
-
-_ENDING: Final = ".json"
-
-
-class SettingsProfile(Terse, frozen=True):
+class SettingsProfile(NamedFile, frozen=True):
     """One profile. `settings` is None for a file that cannot be read; then `problems` says why."""
 
     unprinted = ("settings",)
 
-    name: str
-    path: Path
     settings: DeepLoreSettings | None = None
     problems: tuple[str, ...] = ()
 
 
-def default_folder() -> Path:
-    """Where the profiles are, in the person's configuration folder."""
-    return platformdirs.user_config_path("lorestudio", appauthor=False) / "settings"
+_PROFILE: Final = "settings profile"
 
 
-class SettingsProfiles:
-    """The profiles of a folder, by names that differ in more than capitals.
-
-    Every method looks at the disk, so a window calls them from a worker. All raise SettingsError with a sentence for
-    the person.
-    """
+class SettingsProfiles(NamedFiles[SettingsProfile]):
+    """The profiles of a folder."""
 
     def __init__(self, folder: Path | None = None) -> None:
-        self.folder = folder or default_folder()
-
-    def all(self) -> tuple[SettingsProfile, ...]:
-        """Every profile by name, those that cannot be read too."""
-        try:
-            paths = sorted(self.folder.glob(f"*{_ENDING}"))
-        except OSError as error:
-            raise SettingsError(f"{self.folder} cannot be read ({error.strerror or error}).") from None
-        found = (_read(path) for path in paths if path.is_file())
-        return tuple(sorted(found, key=lambda each: reading_order(each.name)))
+        super().__init__(_PROFILE, _read, "settings", folder)
 
     def find(self, name: str) -> SettingsProfile:
         """The profile of that name; one that cannot be read is an error too."""
-        found = self._of(name)
-        if found is None:
-            names = ", ".join(f"“{each.name}”" for each in self.all())
-            known = f"There are: {names}." if names else f"None is kept in {self.folder} yet."
-            raise SettingsError(f"There is no settings profile “{name}”. {known}")
+        found = self.known(name)
         if found.settings is None:
             raise SettingsError(found.problems[0])
         return found
 
     def save(self, name: str, settings: DeepLoreSettings, *, replace: bool = False) -> SettingsProfile:
         """Keep the settings under a name; with `replace`, an existing profile gets them and keeps what else it has."""
-        name = checked_name(name)
-        known = self._of(name)
-        if known is not None and not replace:
-            raise SettingsError(f"There is a settings profile “{known.name}” already. Choose another name.")
+        name = checked_name(name, _PROFILE)
+        known, path = self._place(name, replace=replace)
         if known is not None and known.settings is not None:
-            document = merged(parse_json(read_bytes(known.path), known.path), settings, None, known.path)
-            self._write(known.path, document)
-            return SettingsProfile(known.name, known.path, settings)
-        path = known.path if known is not None else self._free_path(name)
-        self._write(path, {**new_document(settings), "name": name})
+            name = known.name
+            self._write(path, merged(parse_json(read_bytes(path), path), settings, None, path))
+        else:
+            self._write(path, {**new_document(settings), "name": name})
         return SettingsProfile(name, path, settings)
 
     def rename(self, old: str, new: str) -> SettingsProfile:
         """Give a profile another name; its file gets the name too."""
-        new = checked_name(new)
+        new = checked_name(new, _PROFILE)
         profile = self.find(old)
-        taken = self._of(new)
-        if taken is not None and taken.path != profile.path:
-            raise SettingsError(f"There is a settings profile “{taken.name}” already. Choose another name.")
         document = parse_json(read_bytes(profile.path), profile.path)
         if not isinstance(document, Mapping) or "format" not in document:
             document = new_document(profile.settings or DeepLoreSettings())
-        path = self._free_path(new, profile.path)
-        self._write(path, {**document, "name": new})
-        if path != profile.path:
-            _remove(profile.path)
+        path = self._move(profile, new, {**document, "name": new})
         return SettingsProfile(new, path, profile.settings, profile.problems)
-
-    def delete(self, name: str) -> None:
-        """Remove a profile with its file, also one that cannot be read."""
-        profile = self._of(name)
-        if profile is None:
-            raise SettingsError(f"There is no settings profile “{name}”.")
-        _remove(profile.path)
-
-    def _of(self, name: str) -> SettingsProfile | None:
-        return next((each for each in self.all() if each.name.casefold() == name.strip().casefold()), None)
-
-    def _free_path(self, name: str, own: Path | None = None) -> Path:
-        """A file for a profile: called as it is, as far as a file can be called so."""
-        stem = underscored_name(name, "profile")
-        return free_path(self.folder, lambda number: f"{stem}{f' {number}' if number > 1 else ''}{_ENDING}", own)
-
-    def _write(self, path: Path, document: Mapping[str, Json]) -> None:
-        try:
-            write_atomically(path, json_bytes(dict(document)), private=True)
-        except OSError as error:
-            reason = error.strerror or str(error)
-            raise SettingsError(f"{path} cannot be written ({reason}). Check folder and permissions.") from None
-
-
-def checked_name(name: str) -> str:
-    """The name without blanks around it. Raises SettingsError for one that cannot be used."""
-    name = name.strip()
-    if not name or len(name) > LONGEST_NAME or not name.isprintable():
-        raise SettingsError(f"A settings profile needs a name of one line, at most {LONGEST_NAME} characters long.")
-    return name
 
 
 def _read(path: Path) -> SettingsProfile:
@@ -295,12 +225,5 @@ def _read(path: Path) -> SettingsProfile:
     except SettingsError as error:
         return SettingsProfile(path.stem, path, None, (str(error),))
     name = document.get("name") if isinstance(document, Mapping) and "format" in document else None
-    named = isinstance(name, str) and bool(name.strip())
-    return SettingsProfile(str(name).strip() if named else path.stem, path, loaded.settings, loaded.problems)
-
-
-def _remove(path: Path) -> None:
-    try:
-        path.unlink(missing_ok=True)
-    except OSError as error:
-        raise SettingsError(f"{path} cannot be removed ({error.strerror or error}).") from None
+    is_named = isinstance(name, str) and bool(name.strip())
+    return SettingsProfile(str(name).strip() if is_named else path.stem, path, loaded.settings, loaded.problems)

@@ -102,3 +102,9 @@ def test_a_profile_that_is_not_there_is_said_with_those_that_are(profiles: Setti
         profiles.find("Smal")
     with pytest.raises(SettingsError, match="no settings profile"):
         profiles.delete("Smal")
+
+
+def test_a_folder_that_cannot_be_read_is_not_taken_for_an_empty_one(profiles: SettingsProfiles) -> None:
+    profiles.folder.write_text("a file in the way", encoding="utf-8")
+    with pytest.raises(SettingsError, match="cannot be read"):
+        profiles.all()

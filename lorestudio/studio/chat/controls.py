@@ -13,19 +13,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from enum import StrEnum
-from functools import partial
-from itertools import chain, count
 from pathlib import Path
 from typing import Any, Final
 
-import platformdirs
-from msgspec import Struct, field
+from msgspec import Struct
 from pydantic import BaseModel, ConfigDict, Field
 
 from lorestudio.domain.entry import Entry, FieldDefinition, VaultIndex
-from lorestudio.domain.file_names import underscored_name
 from lorestudio.domain.javascript import Json, to_string
 from lorestudio.domain.records import field_names, replace
 from lorestudio.domain.state import ChatControls, EntryRule, has_rule
@@ -33,10 +28,9 @@ from lorestudio.domain.texts import reading_order
 from lorestudio.exchange.chats.metadata import control_problems, existing_folders, read_controls
 from lorestudio.exchange.json_file import parse_document, read_file
 from lorestudio.exchange.problems import InputError, checked
-from lorestudio.settings.files import SettingsError, json_bytes, write_atomically
+from lorestudio.settings.files import LONGEST_NAME, NamedFile, NamedFiles, SettingsError, checked_name
 from lorestudio.studio.project.project import Project
 from lorestudio.systems.base import SystemKind
-from lorestudio.vault.files import LOOK_THERE, reason_of, refused
 
 
 class ControlsPart(StrEnum):
@@ -342,7 +336,6 @@ def _missing_context(context: Mapping[str, Json], index: VaultIndex) -> Iterable
 
 FORMAT: Final = "lorestudio-preset"
 VERSION: Final = 1
-LONGEST_NAME: Final = 80
 
 
 class _PresetRule(BaseModel):
@@ -423,136 +416,47 @@ def _as_json(value: Json) -> Json:
     return value if isinstance(value, str | int | float | bool) else to_string(value)
 
 
-SUFFIX: Final = ".json"
+class KeptPreset(NamedFile, frozen=True):
+    """A preset's file. `preset` is None for one that cannot be read; then `problem` says why."""
+
+    preset: Preset | None = None
+    problem: str = ""
 
 
-class BrokenPreset(Struct, frozen=True):
-    """A file of the folder that is no preset, with what is wrong in it."""
-
-    path: Path
-    problem: str
-
-
-class KnownPresets(Struct, frozen=True):
-    """What lies in the folder, by name; equal names of two files stay two."""
-
-    presets: tuple[tuple[Path, Preset], ...] = ()
-    broken: tuple[BrokenPreset, ...] = field(default=())
-
-    def find(self, name: str) -> tuple[Path, Preset] | None:
-        """The preset of that name, capitals or not."""
-        return next((pair for pair in self.presets if pair[1].name.lower() == name.strip().lower()), None)
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The names in the order of the list."""
-        return tuple(preset.name for _, preset in self.presets)
-
-
-def default_folder() -> Path:
-    """Where presets are kept: in the person's configuration folder."""
-    return platformdirs.user_config_path("lorestudio", appauthor=False) / "presets"
-
-
-class PresetFolder:
-    """The folder with the presets. All methods wait for the disk, so a window calls them from a worker."""
+class PresetFolder(NamedFiles[KeptPreset]):
+    """The folder with the presets."""
 
     def __init__(self, folder: Path | None = None) -> None:
-        self.folder = default_folder() if folder is None else folder
-
-    def load(self) -> KnownPresets:
-        """All presets by name, and files that are none with what is wrong in them. Raises InputError for a folder
-        that cannot be read; a folder that is not there has no presets.
-        """
-        paths: list[Path] = []
-        unread = "the folder cannot be read: {reason}."
-        with refused(partial(InputError, self.folder), unread), suppress(FileNotFoundError):
-            paths = sorted(path for path in self.folder.iterdir() if path.suffix.lower() == SUFFIX)
-        found: list[tuple[Path, Preset]] = []
-        broken: list[BrokenPreset] = []
-        for path in paths:
-            try:
-                found.append((path, read_preset(path)))
-            except InputError as error:
-                broken.append(BrokenPreset(path, str(error)))
-        found.sort(key=lambda pair: (reading_order(pair[1].name), pair[0].name))
-        return KnownPresets(tuple(found), tuple(broken))
+        super().__init__("preset", _kept, "presets", folder)
 
     def find(self, name: str) -> Preset:
-        """The preset of that name. Raises InputError naming those that there are."""
-        known = self.load()
-        pair = known.find(name)
-        if pair is not None:
-            return pair[1]
-        wrong = next((each for each in known.broken if each.path.stem.lower() == name.strip().lower()), None)
-        if wrong is not None:
-            raise InputError("--preset", wrong.problem)
-        there = f"There are: {', '.join(known.names)}" if known.names else "There are none yet"
-        raise InputError("--preset", f"no preset is called “{name}”. {there} (in {self.folder}).")
+        """The preset of that name; one that cannot be read is an error too."""
+        found = self.known(name)
+        if found.preset is None:
+            raise SettingsError(found.problem)
+        return found.preset
 
     def save(self, preset: Preset, *, replacing: bool = False) -> Path:
-        """Write a preset, into a file of its name or that of the same name where it is `replacing` one.
-
-        Raises InputError for a name that cannot be used, one that is taken, and where the file cannot be written.
-        """
-        name = checked_name(preset.name)
-        known = self.load().find(name)
-        if known is not None and not replacing:
-            raise InputError("name", f"there is a preset called “{known[1].name}” already.")
-        path = known[0] if known is not None else self._free(name)
-        return self._write(path, replace(preset, name=name))
-
-    def rename(self, name: str, new: str) -> Path:
-        """Give a preset another name, and its file with it. Raises InputError as `save`, and where it is gone."""
-        wanted = checked_name(new)
-        known = self.load()
-        pair = known.find(name)
-        if pair is None:
-            raise InputError("name", f"there is no preset called “{name}” any more.")
-        taken = known.find(wanted)
-        if taken is not None and taken[0] != pair[0]:
-            raise InputError("name", f"there is a preset called “{taken[1].name}” already.")
-        path, preset = pair
-        target = path if file_name(wanted).lower() == path.name.lower() else self._free(wanted)
-        self._write(target, replace(preset, name=wanted))
-        if target != path:
-            _remove(path)
-        return target
-
-    def delete(self, name: str) -> None:
-        """Delete a preset's file. Raises InputError where it cannot be deleted; one that is gone already is none."""
-        pair = self.load().find(name)
-        if pair is not None:
-            _remove(pair[0])
-
-    def _free(self, name: str) -> Path:
-        first = self.folder / file_name(name)
-        others = (first.with_name(f"{first.stem} {number}{SUFFIX}") for number in count(2))
-        return next(path for path in chain([first], others) if not path.exists())
-
-    def _write(self, path: Path, preset: Preset) -> Path:
-        try:
-            write_atomically(path, json_bytes(preset_json(preset)))
-        except (OSError, SettingsError) as error:
-            raise InputError(path, f"the preset cannot be written: {reason_of(error)}. {LOOK_THERE}") from error
+        """Write a preset, into a file of its name or that of the same name where it is `replacing` one."""
+        name = checked_preset_name(preset.name)
+        _, path = self._place(name, replace=replacing)
+        self._write(path, preset_json(replace(preset, name=name)))
         return path
 
-
-def _remove(path: Path) -> None:
-    with refused(partial(InputError, path), "the file cannot be deleted: {reason}."):
-        path.unlink(missing_ok=True)
-
-
-def checked_name(name: str) -> str:
-    """A name for a preset, trimmed. Raises InputError where it is empty or too long."""
-    trimmed = " ".join(name.split())
-    if not trimmed:
-        raise InputError("name", "a preset needs a name.")
-    if len(trimmed) > LONGEST_NAME:
-        raise InputError("name", f"the name has {len(trimmed)} characters; {LONGEST_NAME} are the most.")
-    return trimmed
+    def rename(self, name: str, new: str) -> Path:
+        """Give a preset another name, and its file with it."""
+        new = checked_preset_name(new)
+        return self._move(self.known(name), new, preset_json(replace(self.find(name), name=new)))
 
 
-def file_name(name: str) -> str:
-    """What the file of a preset is called: its name without what file systems do not take."""
-    return f"{underscored_name(name, 'preset')}{SUFFIX}"
+def _kept(path: Path) -> KeptPreset:
+    try:
+        preset = read_preset(path)
+    except InputError as error:
+        return KeptPreset(path.stem, path, None, str(error))
+    return KeptPreset(preset.name, path, preset)
+
+
+def checked_preset_name(name: str) -> str:
+    """A name for a preset, trimmed. Raises SettingsError for one that cannot be used."""
+    return checked_name(" ".join(name.split()), "preset")

@@ -83,7 +83,7 @@ def test_what_of_a_preset_the_vault_does_not_have_is_told(lorestudio: Run, vault
         (["--pin", "Lamb"], ["--pin", "Did you mean “Lamp”"]),
         (["--block", "Zzz"], ["--block", "no entry is called “Zzz”"]),
         (["--folder", "deep"], ["--folder", "no folder"]),
-        (["--preset", "Storm"], ["--preset", "There are none yet"]),
+        (["--preset", "Storm"], ["no preset “Storm”", "None is kept"]),
     ],
 )
 def test_what_is_not_there_is_said(

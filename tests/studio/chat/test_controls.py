@@ -11,15 +11,14 @@ from lorestudio.domain.chat import Chat
 from lorestudio.domain.entry import Entry, Folder, VaultIndex
 from lorestudio.domain.records import replace
 from lorestudio.domain.state import ChatControls, EntryRule, has_rule
-from lorestudio.exchange.problems import InputError
 from lorestudio.settings.deeplore import DeepLoreSettings
+from lorestudio.settings.files import SettingsError
 from lorestudio.studio.chat.controls import (
     ControlsPart,
     Preset,
     PresetFolder,
     apply_preset,
     changed_parts,
-    file_name,
     fitting,
     preset_json,
     read_preset,
@@ -224,49 +223,48 @@ def test_what_the_vault_does_not_have_is_told() -> None:
 
 def test_a_name_is_taken_once_whatever_the_capitals(folder: PresetFolder) -> None:
     folder.save(Preset("Storm", FULL, frozenset(ControlsPart)))
-    with pytest.raises(InputError, match="“Storm” already"):
+    with pytest.raises(SettingsError, match="“Storm” already"):
         folder.save(Preset("  storm ", FULL, frozenset(ControlsPart)))
     path = folder.save(Preset("storm", ChatControls(), frozenset({ControlsPart.PINS})), replacing=True)
     assert path.name == "Storm.json"
-    assert folder.load().names == ("storm",)
+    assert [each.name for each in folder.all()] == ["storm"]
 
 
 def test_renaming_renames_the_file_and_deleting_removes_it(folder: PresetFolder) -> None:
     old = folder.save(Preset("Storm", FULL, frozenset(ControlsPart)))
     folder.save(Preset("Calm", FULL, frozenset(ControlsPart)))
-    with pytest.raises(InputError, match="already"):
+    with pytest.raises(SettingsError, match="already"):
         folder.rename("Storm", "calm")
     new = folder.rename("Storm", "Hurricane")
     assert not old.exists()
     assert (new.name, read_preset(new).controls) == ("Hurricane.json", FULL)
     assert folder.rename("hurricane", "HURRICANE").exists()
-    assert folder.load().names == ("Calm", "HURRICANE")
+    assert [each.name for each in folder.all()] == ["Calm", "HURRICANE"]
     folder.delete("hurricane")
-    folder.delete("never was")
-    assert folder.load().names == ("Calm",)
-    with pytest.raises(InputError, match="no preset called “Hurricane” any more"):
+    assert [each.name for each in folder.all()] == ["Calm"]
+    with pytest.raises(SettingsError, match="There is no preset “Hurricane”"):
         folder.rename("Hurricane", "X")
 
 
 def test_names_that_file_systems_do_not_take(folder: PresetFolder) -> None:
     for name in ("a/b", "a\\b", "con", "..", "x?"):
         folder.save(Preset(name, ChatControls(), frozenset({ControlsPart.PINS})))
-    assert sorted(folder.load().names) == ["..", "a/b", "a\\b", "con", "x?"]
+    assert sorted(each.name for each in folder.all()) == ["..", "a/b", "a\\b", "con", "x?"]
     assert all(path.parent == folder.folder for path in folder.folder.iterdir())
-    assert file_name("con") != "con.json"
+    assert not (folder.folder / "con.json").exists()
 
 
 @pytest.mark.parametrize("name", ["", "   ", "x" * 81])
 def test_names_that_cannot_be_used(folder: PresetFolder, name: str) -> None:
-    with pytest.raises(InputError, match="name"):
+    with pytest.raises(SettingsError, match="name"):
         folder.save(Preset(name, FULL, frozenset(ControlsPart)))
 
 
 def test_an_unknown_name_says_which_there_are(folder: PresetFolder) -> None:
-    with pytest.raises(InputError, match="There are none yet"):
+    with pytest.raises(SettingsError, match="None is kept"):
         folder.find("x")
     folder.save(Preset("Storm", FULL, frozenset(ControlsPart)))
-    with pytest.raises(InputError, match="There are: Storm"):
+    with pytest.raises(SettingsError, match="There are: “Storm”"):
         folder.find("x")
 
 
@@ -292,18 +290,17 @@ def test_a_broken_file_is_shown_and_the_others_stay_usable(folder: PresetFolder,
     folder.save(Preset("Good", FULL, frozenset(ControlsPart)))
     (folder.folder / "bad.json").write_text(text, encoding="utf-8")
     (folder.folder / "notes.txt").write_text("no preset", encoding="utf-8")
-    known = folder.load()
-    assert known.names == ("Good",)
-    (broken,) = known.broken
+    broken, good = folder.all()
+    assert (good.name, broken.name, broken.preset) == ("Good", "bad", None)
     assert words in broken.problem
     assert "bad.json" in broken.problem
-    with pytest.raises(InputError, match=r"bad\.json"):
+    with pytest.raises(SettingsError, match=r"bad\.json"):
         folder.find("bad")
 
 
 def test_a_file_that_cannot_be_written_is_told(tmp_path: Path) -> None:
     (tmp_path / "presets").write_text("a file in the way", encoding="utf-8")
-    with pytest.raises(InputError, match="presets"):
+    with pytest.raises(SettingsError, match="presets"):
         PresetFolder(tmp_path / "presets").save(Preset("P", FULL, frozenset(ControlsPart)))
 
 

@@ -178,7 +178,7 @@ WRITERS: dict[str, tuple[Callable[[Path], object], type[Exception]]] = {
     "the version before": (lambda folder: keep_version(b"x", folder / "b.jsonl", folder / "kept", NOON), InputError),
     "a preset": (
         lambda folder: PresetFolder(folder / "presets").save(Preset("Dusk", ChatControls(), frozenset())),
-        InputError,
+        SettingsError,
     ),
     "a recap queue": (lambda folder: save_queue(folder / "b.recap-queue.json", QueueState(paused=True)), InputError),
     "a recording": (

@@ -5,7 +5,7 @@ Files are read and written in jobs; what is chosen is applied as one step.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Final
 
@@ -16,15 +16,14 @@ from lorestudio.domain.javascript import to_string
 from lorestudio.domain.records import replace
 from lorestudio.domain.state import ChatControls
 from lorestudio.domain.texts import shorten
-from lorestudio.exchange.problems import InputError
+from lorestudio.settings.files import SettingsError, of_name
 from lorestudio.studio.chat.controls import (
-    BrokenPreset,
     ControlsPart,
-    KnownPresets,
+    KeptPreset,
     Preset,
     PresetFolder,
     apply_preset,
-    checked_name,
+    checked_preset_name,
     context_values,
 )
 from lorestudio.ui.features.controls.chips import PART_WORDS
@@ -62,7 +61,7 @@ class SavePresetDialog(Dialog):
 
     chosen = Signal(object, bool)
 
-    def __init__(self, controls: ChatControls, known: KnownPresets, parent: QWidget | None = None) -> None:
+    def __init__(self, controls: ChatControls, known: Sequence[KeptPreset], parent: QWidget | None = None) -> None:
         super().__init__(parent, tr("Save as a scenario preset"), (520, 380))
         self._controls, self._known = controls, known
         intro = tr(
@@ -90,20 +89,20 @@ class SavePresetDialog(Dialog):
     def accept(self) -> None:
         """Qt: hand the preset over and close."""
         parts = frozenset(part for part, box in self.parts.items() if box.isChecked())
-        self.chosen.emit(Preset(checked_name(self.name.text()), self._controls, parts), self._taken is not None)
+        self.chosen.emit(Preset(checked_preset_name(self.name.text()), self._controls, parts), self._taken is not None)
         super().accept()
 
     @property
     def _taken(self) -> str | None:
-        pair = self._known.find(self.name.text())
-        return pair[1].name if pair is not None else None
+        found = of_name(self._known, self.name.text())
+        return found.name if found is not None else None
 
     def _show(self) -> None:
         problem = ""
         try:
-            checked_name(self.name.text())
-        except InputError as error:
-            problem = sentence_case(error.message) if self.name.text() else ""
+            checked_preset_name(self.name.text())
+        except SettingsError as error:
+            problem = str(error) if self.name.text() else ""
             ready = False
         else:
             ready = any(box.isChecked() for box in self.parts.values())
@@ -133,7 +132,9 @@ class PresetsDialog(Dialog):
     renamed = Signal(str, str)
     deleted = Signal(str)
 
-    def __init__(self, theme: Theme, folder: PresetFolder, known: KnownPresets, parent: QWidget | None = None) -> None:
+    def __init__(
+        self, theme: Theme, folder: PresetFolder, known: Sequence[KeptPreset], parent: QWidget | None = None
+    ) -> None:
         super().__init__(parent, tr("Scenario presets"), (520, 360))
         self._theme = theme
         self.list = named(NameList(self), tr("Scenario presets"))
@@ -148,37 +149,37 @@ class PresetsDialog(Dialog):
         self.list.itemActivated.connect(lambda _item: self._apply())
         self.show_presets(known)
 
-    def show_presets(self, known: KnownPresets, chosen: str = "") -> None:
+    def show_presets(self, known: Sequence[KeptPreset], chosen: str = "") -> None:
         """Show what there is now; `chosen` is the one to go to."""
         self.list.clear()
-        for _, preset in known.presets:
-            item = QListWidgetItem(preset.name, self.list)
-            item.setData(ITEM, preset)
-            if preset.name == chosen:
+        for each in sorted(known, key=lambda each: each.preset is None):
+            item = QListWidgetItem(each.name, self.list)
+            item.setData(ITEM, each)
+            if each.preset is None:
+                item.setText(tr("{file} cannot be used", file=each.path.name))
+                item.setIcon(self._theme.icon("warning", "warning"))
+            elif each.name == chosen:
                 self.list.setCurrentItem(item)
-        for broken in known.broken:
-            words = tr("{file} cannot be used", file=broken.path.name)
-            item = QListWidgetItem(self._theme.icon("warning", "warning"), words, self.list)
-            item.setData(ITEM, broken)
         if self.list.currentRow() < 0:
             self.list.setCurrentRow(0)
         self._show()
 
     @property
-    def current(self) -> Preset | BrokenPreset | None:
+    def current(self) -> KeptPreset | None:
         """What the list stands on."""
         found = self.list.currentIndex().data(ITEM)
-        return found if isinstance(found, Preset | BrokenPreset) else None
+        return found if isinstance(found, KeptPreset) else None
 
     def _show(self) -> None:
         now = self.current
+        preset = now.preset if now is not None else None
         for each in (self.rename, self.delete, self.apply):
-            each.setEnabled(isinstance(now, Preset))
-        if isinstance(now, Preset):
+            each.setEnabled(preset is not None)
+        if preset is not None:
             lines = [
-                f"{sentence_case(tr(PART_WORDS[part]))}: {part_words(now.controls, part) or _nothing(part)}"
+                f"{sentence_case(tr(PART_WORDS[part]))}: {part_words(preset.controls, part) or _nothing(part)}"
                 for part in ControlsPart
-                if part in now.parts
+                if part in preset.parts
             ]
             self.told.setText("\n".join(lines))
         elif now is not None:
@@ -190,19 +191,19 @@ class PresetsDialog(Dialog):
 
     def _apply(self) -> None:
         now = self.current
-        if isinstance(now, Preset):
-            self.wanted.emit(now)
+        if now is not None and now.preset is not None:
+            self.wanted.emit(now.preset)
             self.accept()
 
     def _ask_name(self) -> None:
         now = self.current
-        if isinstance(now, Preset):
+        if now is not None:
             name = now.name
             dialogs.ask_name(self, tr("Rename the preset"), tr("Name"), name, lambda new: self.renamed.emit(name, new))
 
     def _ask_delete(self) -> None:
         now = self.current
-        if isinstance(now, Preset):
+        if now is not None:
             name = now.name
             text = tr("Delete the preset “{name}”? Its file is removed.", name=name)
             dialogs.confirm(self, tr("Delete preset"), text, tr("Delete"), lambda: self.deleted.emit(name))
@@ -214,9 +215,14 @@ class Presets(QObject):
     def __init__(self, context: Context, folder: PresetFolder, menu: QMenu) -> None:
         super().__init__(context)
         self._context, self.folder, self._menu = context, folder, menu
-        self.known = KnownPresets()
+        self.known: tuple[KeptPreset, ...] = ()
         self._dialog: PresetsDialog | None = None
         menu.aboutToShow.connect(self.load)  # files may have been copied here; the menu follows while open
+
+    @property
+    def presets(self) -> list[Preset]:
+        """Those that can be applied."""
+        return [each.preset for each in self.known if each.preset is not None]
 
     def load(self, then: Callable[[], object] = lambda: None) -> None:
         """Read the folder again, and then go on."""
@@ -226,11 +232,11 @@ class Presets(QObject):
         """Show the presets to choose from."""
 
         def choose() -> None:
-            if not self.known.presets:
+            if not self.presets:
                 text = tr("There are no scenario presets yet. Save what is chosen now as one.")
                 self._context.say(Notice(text, actions=("presets.save",), key="presets"))
                 return
-            items = [Choice(preset.name, "", "", preset) for _, preset in self.known.presets]
+            items = [Choice(preset.name, "", "", preset) for preset in self.presets]
             self._context.pick(tr("Apply a scenario preset"), tr("Type a few letters"), items, self.apply)
 
         self.load(choose)
@@ -304,11 +310,11 @@ class Presets(QObject):
     def _do(self, title: str, work: Callable[[], object], then: Callable[[], object]) -> None:
         """Work on the folder in a job, read it again, and go on."""
 
-        def both(_report: object) -> KnownPresets:
+        def both(_report: object) -> tuple[KeptPreset, ...]:
             work()
-            return self.folder.load()
+            return self.folder.all()
 
-        def done(known: KnownPresets) -> None:
+        def done(known: tuple[KeptPreset, ...]) -> None:
             self.known = known
             self._fill_menu()
             then()
@@ -318,11 +324,11 @@ class Presets(QObject):
     def _fill_menu(self) -> None:
         menu = self._menu
         menu.clear()
-        for _, preset in self.known.presets:
+        for preset in self.presets:
             menu.addAction(preset.name.replace("&", "&&")).triggered.connect(
                 lambda _checked=False, preset=preset: self.apply(preset)
             )
-        if self.known.presets:
+        if self.presets:
             menu.addSeparator()
         for name in ("presets.save", "presets.manage"):
             menu.addAction(self._context.action(name))

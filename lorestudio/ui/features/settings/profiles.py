@@ -11,6 +11,7 @@ from PySide6.QtCore import QObject, QSettings, QSignalBlocker, Signal
 from PySide6.QtWidgets import QListWidgetItem, QWidget
 
 from lorestudio.settings.deeplore import DeepLoreSettings, dump, in_file, sanitise
+from lorestudio.settings.files import of_name
 from lorestudio.settings.sections import differences
 from lorestudio.settings.store import SettingsProfile, SettingsProfiles
 from lorestudio.studio.project.project import Project
@@ -93,7 +94,7 @@ class ProfileLibrary(QObject):
 
     def find(self, name: str) -> SettingsProfile | None:
         """The profile of that name."""
-        return next((each for each in self.known if each.name.casefold() == name.strip().casefold()), None)
+        return of_name(self.known, name)
 
     def _base(self) -> DeepLoreSettings | None:
         """What the settings in use are held against."""

@@ -16,7 +16,7 @@ from shiboken6 import isValid
 from lorestudio.domain.records import replace
 from lorestudio.domain.state import ChatControls, EntryRule
 from lorestudio.settings.deeplore import DeepLoreSettings
-from lorestudio.studio.chat.controls import BrokenPreset, ControlsPart, KnownPresets, Preset, PresetFolder
+from lorestudio.studio.chat.controls import ControlsPart, KeptPreset, Preset, PresetFolder
 from lorestudio.studio.project.project import Project
 from lorestudio.ui.features.controls.chat_dialogs import ChatStateDialog, ChatTextDialog
 from lorestudio.ui.features.controls.presets import PresetsDialog, SavePresetDialog, part_words
@@ -171,7 +171,8 @@ def test_a_part_is_told_in_a_line(part: ControlsPart, words: str) -> None:
 
 
 STORM = Preset("Storm", ChatControls(pins=(EntryRule("Lamp"),)), frozenset({ControlsPart.PINS, ControlsPart.FOLDERS}))
-KNOWN = KnownPresets(((Path("Storm.json"), STORM),), (BrokenPreset(Path("bad.json"), "It is torn."),))
+BROKEN = KeptPreset("bad", Path("bad.json"), None, "It is torn.")
+KNOWN = (BROKEN, KeptPreset("Storm", Path("Storm.json"), STORM))
 
 
 def test_a_preset_holds_what_is_ticked(qtbot) -> None:
@@ -186,7 +187,7 @@ def test_a_preset_holds_what_is_ticked(qtbot) -> None:
     told = (dialog.told.text(), dialog.take.text(), dialog.take.isEnabled())
     assert told == ("", "Save", False)  # a name is missing, which nobody need be told
     dialog.name.setText("x" * 500)
-    assert ("500 characters" in dialog.told.text(), dialog.take.isEnabled()) == (True, False)
+    assert ("80 characters" in dialog.told.text(), dialog.take.isEnabled()) == (True, False)
     dialog.name.setText("storm")
     told = (dialog.told.text(), dialog.take.text(), dialog.take.isEnabled())
     assert told == ("There is a preset “Storm”; it will be replaced.", "Replace", True)
@@ -204,7 +205,7 @@ def test_a_preset_holds_what_is_ticked(qtbot) -> None:
 
 
 def test_what_is_empty_says_what_applying_it_does(qtbot) -> None:
-    dialog = SavePresetDialog(ChatControls(), KnownPresets())
+    dialog = SavePresetDialog(ChatControls(), ())
     qtbot.addWidget(dialog)
     texts = [box.text().partition(": ")[2] for part, box in dialog.parts.items() if part is not ControlsPart.CHARACTER]
     assert texts[:3] == ["none; applying it empties them", "none; applying it empties them",
@@ -237,7 +238,7 @@ def test_the_list_of_presets_says_what_they_hold_and_what_is_to_be_done(qtbot, t
     field.setText("Gale")
     field.window().accept()
     assert told == [("Storm", "Gale")]
-    dialog.show_presets(KnownPresets())
+    dialog.show_presets(())
     assert dialog.told.text().startswith("There are no presets yet.")
     assert (dialog.current, any(each.isEnabled() for each in buttons)) == (None, False)
     dialog.show_presets(KNOWN)
@@ -255,8 +256,9 @@ def test_the_list_of_presets_says_what_they_hold_and_what_is_to_be_done(qtbot, t
 
 
 def test_the_list_goes_to_the_preset_that_is_named(qtbot, theme: Theme, tmp_path: Path) -> None:
-    three = tuple((Path(f"{name}.json"), replace(STORM, name=name)) for name in ("Calm", "Gale", "Storm"))
-    known = KnownPresets(three, KNOWN.broken)
+    names = ("Calm", "Gale", "Storm")
+    three = tuple(KeptPreset(name, Path(f"{name}.json"), replace(STORM, name=name)) for name in names)
+    known = (BROKEN, *three)
     dialog = PresetsDialog(theme, PresetFolder(tmp_path), known)
     qtbot.addWidget(dialog)
     assert [dialog.list.item(row).text() for row in range(dialog.list.count())] == [
@@ -265,4 +267,4 @@ def test_the_list_goes_to_the_preset_that_is_named(qtbot, theme: Theme, tmp_path
     for name, row in (("Gale", 1), ("Storm", 2), ("Gone", 0), ("", 0)):
         dialog.show_presets(known, name)
         assert dialog.list.currentRow() == row
-        assert dialog.current == three[row][1]
+        assert dialog.current == three[row]

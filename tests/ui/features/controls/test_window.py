@@ -538,7 +538,7 @@ def test_a_preset_is_saved_and_applied_as_one_step(shown, qtbot) -> None:
     dialog.accept()
     settle(window, qtbot)
     presets = window.features.controls.presets
-    assert presets.known.names == ("Storm",)
+    assert [each.name for each in presets.known] == ["Storm"]
     document = json.loads((presets.folder.folder / "Storm.json").read_text("utf-8"))
     assert document["context"] == {"era": ["after"]}
     assert "notepad" not in document
