@@ -90,7 +90,7 @@ def checked(
 ) -> _Model:
     """The fields as a model. Raises InputError naming the first one that is wrong; `where` is the path to them."""
     try:
-        return kind.model_validate(fields)
+        return kind.model_validate(fields, by_alias=True, by_name=False)  # a file has its names, not ours
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(str(part) for part in (*where, *first["loc"]))

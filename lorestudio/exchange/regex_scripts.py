@@ -13,13 +13,12 @@ from pathlib import Path
 from typing import Annotated, Final
 
 import regex
-from msgspec import Struct
 from pydantic import BeforeValidator, Field
 from pydantic.alias_generators import to_camel
 
 from lorestudio.domain.javascript import DOT, to_number
 from lorestudio.domain.patterns import Pattern, PatternError, compile_pattern
-from lorestudio.domain.records import Terse, replace
+from lorestudio.domain.records import Terse
 from lorestudio.exchange.json_file import parse_document, read_file
 from lorestudio.exchange.problems import Flag, InputError, OutsideModel, Text, Texts, checked, unless_null
 
@@ -58,40 +57,24 @@ def _substitution(value: object) -> object:
     return int(number) if number in (1, 2) else 0
 
 
-class _Fields(OutsideModel, alias_generator=to_camel):
-    """A script as it is written."""
+class RegexScript(OutsideModel, alias_generator=to_camel, validate_by_name=True):
+    """A script, as it is written. `find` is `/pattern/flags` or a bare pattern.
+
+    `substitute` says what becomes of macros in it: 0 nothing, 1 filled in, 2 filled in as plain characters. The depths
+    count newer messages; `None` is no limit.
+    """
 
     name: Text = Field(default="", alias="scriptName")
     find: Text = Field(default="", alias="findRegex")
     replace: Text = Field(default="", alias="replaceString")
     trim: Texts = Field(default=(), alias="trimStrings")
-    placement: Annotated[tuple[int, ...], unless_null(())] = ()
+    placement: Annotated[frozenset[int], unless_null(())] = frozenset()
     disabled: Flag = False
     markdown_only: Flag = False
     prompt_only: Flag = False
     substitute: Annotated[int, BeforeValidator(_substitution)] = Field(default=0, alias="substituteRegex")
     min_depth: Annotated[float | None, BeforeValidator(_depth)] = None
     max_depth: Annotated[float | None, BeforeValidator(_depth)] = None
-
-
-class RegexScript(Struct, frozen=True):
-    """A script. `find` is as it was written, `/pattern/flags` or a bare pattern.
-
-    `substitute` says what becomes of macros in it: 0 nothing, 1 filled in, 2 filled in as plain characters. The depths
-    count newer messages; `None` is no limit.
-    """
-
-    name: str
-    find: str = ""
-    replace: str = ""
-    trim: tuple[str, ...] = ()
-    placement: frozenset[int] = frozenset()
-    disabled: bool = False
-    markdown_only: bool = False
-    prompt_only: bool = False
-    substitute: int = 0
-    min_depth: float | None = None
-    max_depth: float | None = None
 
     @property
     def shapes_prompt(self) -> bool:
@@ -145,7 +128,7 @@ def parse_scripts(data: bytes, source: Path | str) -> RegexScripts:
     found = read_scripts(settings.get("regex"), source, "extension_settings.regex")
     off = settings.get("disabledExtensions")
     if isinstance(off, list) and "regex" in off:
-        scripts = tuple(replace(script, disabled=True) for script in found.scripts)
+        scripts = tuple(script.model_copy(update={"disabled": True}) for script in found.scripts)
         return RegexScripts(scripts, ("SillyTavern has its regex extension switched off, so no script of it runs.",))
     return found
 
@@ -159,8 +142,8 @@ def read_scripts(value: object, source: Path | str, where: str = "") -> RegexScr
     scripts: list[RegexScript] = []
     for at, item in enumerate(value):
         place = f"{where}.{at}" if where else f"{at}"
-        fields = checked(_Fields, item, source, "Correct the script, or export it again.", (place,))
-        scripts.append(_script(fields, at))
+        script = checked(RegexScript, item, source, "Correct the script, or export it again.", (place,))
+        scripts.append(_meant(script, at))
     return RegexScripts(tuple(scripts), tuple(_remarks(scripts)))
 
 
@@ -187,15 +170,16 @@ def compiled(find: str) -> Pattern:
     return compile_pattern(found[2], flags)
 
 
-def _script(fields: _Fields, at: int) -> RegexScript:
-    script = RegexScript(**{**fields.model_dump(), "name": fields.name.strip() or f"script {at + 1}"})
-    placement = set(fields.placement)
+def _meant(script: RegexScript, at: int) -> RegexScript:
+    """The script with what old ones mean by their places, and with a name."""
+    placement = script.placement
+    changes: dict[str, object] = {"name": script.name.strip() or f"script {at + 1}"}
     if ScriptPlace.DISPLAY in placement:
-        placement = placement - {ScriptPlace.DISPLAY} or set(_EVERYWHERE)
-        script = replace(script, markdown_only=True, prompt_only=True)
+        placement = placement - {ScriptPlace.DISPLAY} or _EVERYWHERE
+        changes |= {"markdown_only": True, "prompt_only": True}
     if ScriptPlace.SEND_AS in placement:
-        placement = placement - {ScriptPlace.SEND_AS} or {int(ScriptPlace.SLASH_COMMAND)}
-    return replace(script, placement=frozenset(placement))
+        placement = placement - {ScriptPlace.SEND_AS} or frozenset({ScriptPlace.SLASH_COMMAND})
+    return script.model_copy(update={**changes, "placement": placement})
 
 
 def _remarks(scripts: Iterable[RegexScript]) -> list[str]:

@@ -128,8 +128,13 @@ def card(scripts: Any) -> bytes:
 
 def test_scripts_in_a_card_and_a_card_whose_scripts_are_broken() -> None:
     assert parse_card(card([script()]), "ada.json").scripts.scripts == (
-        RegexScript("S", "/a/g", placement=frozenset({1, 2}), prompt_only=True),
+        RegexScript(name="S", find="/a/g", placement=frozenset({1, 2}), prompt_only=True),
     )
     broken = parse_card(card([{"findRegex": []}]), "ada.json").scripts
     assert broken.scripts == ()
     assert "data.extensions.regex_scripts.0.findRegex" in broken.remarks[0]
+
+
+def test_a_script_is_read_by_the_names_that_sillytavern_writes() -> None:
+    found = parse_scripts(json.dumps([{"findRegex": "/a/"}, {"find": "/a/", "prompt_only": True}]).encode(), "s.json")
+    assert [(each.find, each.prompt_only) for each in found.scripts] == [("/a/", False), ("", False)]

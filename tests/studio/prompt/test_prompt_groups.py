@@ -145,7 +145,9 @@ def test_two_of_one_name_are_told_apart_by_the_file_that_a_reply_names(avatar: s
 
 
 def test_the_scripts_of_the_speakers_card_run() -> None:
-    script = RegexScript("Loud", "/Hi/", "HI", placement=frozenset({ScriptPlace.USER_INPUT}), prompt_only=True)
+    script = RegexScript(
+        name="Loud", find="/Hi/", replace="HI", placement=frozenset({ScriptPlace.USER_INPUT}), prompt_only=True
+    )
     inn = group()
     assert inn.members[1].card is not None
     hob = replace(inn.members[1], card=replace(inn.members[1].card, scripts=RegexScripts((script,))))
@@ -164,7 +166,9 @@ def test_the_scripts_of_the_speakers_card_run() -> None:
 
 @pytest.mark.parametrize(("avatar", "text"), [("twin.png", "HI."), ("", "Hi."), ("mina.png", "Hi.")])
 def test_texts_to_search_go_by_the_scripts_of_the_twin_who_wrote_the_reply(avatar: str, text: str) -> None:
-    script = RegexScript("Loud", "/Hi/", "HI", placement=frozenset({ScriptPlace.USER_INPUT}), prompt_only=True)
+    script = RegexScript(
+        name="Loud", find="/Hi/", replace="HI", placement=frozenset({ScriptPlace.USER_INPUT}), prompt_only=True
+    )
     card = CharacterCard(CardData(name="Hob"), scripts=RegexScripts((script,)))
     inn = group()
     inn = replace(inn, members=(*inn.members, Member("twin.png", card=card)))

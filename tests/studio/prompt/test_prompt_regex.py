@@ -33,7 +33,7 @@ CHAT = Chat(
 
 def script(find: str, made: str = "", name: str = "S", **more: Any) -> RegexScript:
     placement = more.pop("placement", {ScriptPlace.USER_INPUT, ScriptPlace.AI_OUTPUT})
-    return RegexScript(name, find, made, placement=frozenset(placement), prompt_only=True, **more)
+    return RegexScript(name=name, find=find, replace=made, placement=placement, **{"prompt_only": True, **more})
 
 
 def run(text: str, *scripts: RegexScript, depth: float | None = 0) -> tuple[str, tuple[str, ...]]:
@@ -81,8 +81,8 @@ def test_each_script_gets_what_the_one_before_left_and_those_that_changed_someth
     "silent",
     [
         script("/a/", "-", disabled=True),
-        replace(script("/a/", "-"), prompt_only=False, markdown_only=True),
-        replace(script("/a/", "-"), prompt_only=False),
+        script("/a/", "-", prompt_only=False, markdown_only=True),
+        script("/a/", "-", prompt_only=False),
         script("/a/", "-", placement={ScriptPlace.AI_OUTPUT}),
         script("/a/", "-", min_depth=1),
         script("/(/", "-"),

@@ -118,7 +118,7 @@ def world(*messages: Message, setup: PromptSetup | None = None, basis: KeptBasis
 
 def script(find: str, put: str, **limits: int) -> PromptSetup:
     places = frozenset({ScriptPlace.USER_INPUT, ScriptPlace.AI_OUTPUT})
-    made = RegexScript("Veil", find, put, placement=places, prompt_only=True, **limits)
+    made = RegexScript(name="Veil", find=find, replace=put, placement=places, prompt_only=True, **limits)
     return PromptSetup(regex=(RegexScripts((made,)),), regex_paths=(Path("scripts.json"),))
 
 
@@ -180,7 +180,7 @@ def test_a_hidden_message_does_not_count_for_the_depth() -> None:
 
 def test_macros_in_a_script_stand_for_what_they_are_then() -> None:
     setup = script("/{{lastUserMessage}}/", "lamp")
-    filled = replace(setup.regex[0].scripts[0], substitute=1)
+    filled = setup.regex[0].scripts[0].model_copy(update={"substitute": 1})
     setup = replace(setup, regex=(RegexScripts((filled,)),))
     said = (GREETING, asked("one"), Message("Ada", "Yes."), asked("two"))
     simulator = Simulator(world(*said, setup=setup))

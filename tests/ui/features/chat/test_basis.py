@@ -189,7 +189,9 @@ def test_a_branch_takes_the_words_along(opened: MainWindow, path: Path, qtbot: Q
 def test_scripts_that_are_chosen_change_what_is_searched_and_as_stored_takes_them_away(
     opened: MainWindow, qtbot: QtBot
 ) -> None:
-    made = RegexScript("Veil", "/Five/", "Six", placement=frozenset({ScriptPlace.USER_INPUT}), prompt_only=True)
+    made = RegexScript(
+        name="Veil", find="/Five/", replace="Six", placement=frozenset({ScriptPlace.USER_INPUT}), prompt_only=True
+    )
     opened.session.parts.take_setup(PromptSetup(regex=(RegexScripts((made,)),), regex_paths=(Path("scripts.json"),)))
     settle(opened, qtbot)
     opened.chat.choose(len(SAID))

@@ -11,7 +11,6 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QPlainTextEdit
 from pytestqt.qtbot import QtBot
 
-from lorestudio.domain.records import replace
 from lorestudio.exchange.character_card import CardData, CharacterCard, GroupChat, GroupFields, Member
 from lorestudio.exchange.chat_preset import parse_preset
 from lorestudio.exchange.regex_scripts import RegexScript, RegexScripts
@@ -113,11 +112,11 @@ def test_an_empty_main_prompt_is_the_presets_or_the_usual_one(dialog: PromptSetu
 
 
 def test_files_with_scripts_add_up_and_what_card_and_preset_bring_may_be_kept_out(dialog: PromptSetupDialog) -> None:
-    one = RegexScript("Aside", "/x/", placement=frozenset({1}), prompt_only=True, max_depth=4)
-    own = RegexScripts((replace(one, name="Own"),), ("It says so.",))
+    one = RegexScript(name="Aside", find="/x/", placement=frozenset({1}), prompt_only=True, max_depth=4)
+    own = RegexScripts((one.model_copy(update={"name": "Own"}),), ("It says so.",))
     assert not dialog.embedded.isEnabled()
     dialog.take(RegexScripts((one,)), Path("a.json"))
-    dialog.take(RegexScripts((replace(one, name="Other"),)), Path("b.json"))
+    dialog.take(RegexScripts((one.model_copy(update={"name": "Other"}),)), Path("b.json"))
     dialog.take(CharacterCard(CardData(name="Ada"), scripts=own), Path("ada.png"))
     rows = [dialog.scripts.topLevelItem(at) for at in range(dialog.scripts.topLevelItemCount())]
     assert [[row.text(column) for column in range(3)] for row in rows if row is not None] == [
@@ -165,8 +164,8 @@ def test_of_a_group_one_may_be_chosen_to_speak(dialog: PromptSetupDialog) -> Non
     ],
 )
 def test_what_a_script_does_in_words(more: dict[str, Any], words: str) -> None:
-    script = RegexScript("S", "/x/", placement=frozenset({1}), prompt_only=True)
-    assert script_words(replace(script, **more)) == words
+    script = RegexScript(name="S", find="/x/", placement=frozenset({1}), prompt_only=True)
+    assert script_words(script.model_copy(update=more)) == words
 
 
 def test_the_prompt_says_who_changed_a_text_and_what_is_left_out() -> None:
@@ -194,13 +193,13 @@ def test_a_file_that_cannot_be_read_is_told_in_the_dialog_until_another_one_is_t
 
 
 def test_a_script_whose_pattern_is_none_is_said_to_change_nothing() -> None:
-    script = RegexScript("Bad", "/(/g", placement=frozenset({1}), prompt_only=True)
+    script = RegexScript(name="Bad", find="/(/g", placement=frozenset({1}), prompt_only=True)
     assert script_words(script) == "Changes nothing: its pattern cannot be read"
 
 
 def test_scripts_of_the_settings_file_stand_first_unless_they_were_chosen(qtbot: QtBot) -> None:
-    one = RegexScript("Aside", "/x/", placement=frozenset({1}), prompt_only=True)
-    host = (Path("settings.json"), RegexScripts((replace(one, name="Global"),)))
+    one = RegexScript(name="Aside", find="/x/", placement=frozenset({1}), prompt_only=True)
+    host = (Path("settings.json"), RegexScripts((one.model_copy(update={"name": "Global"}),)))
     made = PromptSetupDialog(PromptSetup(), "Wren", host=host)
     qtbot.addWidget(made)
 
@@ -261,9 +260,9 @@ def test_what_is_typed_stays_where_something_else_is_chosen(dialog: PromptSetupD
     ],
 )  # fmt: skip
 def test_limits_that_limit_nothing_are_not_said(limits: dict[str, Any], words: str) -> None:
-    script = RegexScript("S", "/x/", placement=frozenset({1}), prompt_only=True, **limits)
+    script = RegexScript(name="S", find="/x/", placement=frozenset({1}), prompt_only=True, **limits)
     assert script_words(script) == f"Changes your words{words}"
 
 
 def test_a_script_without_a_pattern_is_switched_off() -> None:
-    assert script_words(RegexScript("S", "", placement=frozenset({1}), prompt_only=True)) == "Switched off"
+    assert script_words(RegexScript(name="S", find="", placement=frozenset({1}), prompt_only=True)) == "Switched off"
