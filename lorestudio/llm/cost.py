@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import Final
 
 from msgspec import Struct, field
@@ -30,7 +29,6 @@ class CostEstimate(Struct, frozen=True):
     input_tokens: int = 0
     most_output_tokens: int = 0
     exact: bool = True
-    by_kind: Mapping[str, int] = {}
     models: tuple[str, ...] = ()
     calibrated: int = 0
 
@@ -82,14 +80,13 @@ def estimate(
     The requests are those of a dry run with the offline stand-in. A live run may differ by a few, since answers decide
     which later ones come from the cache. Counts every text, so a window calls it from a worker.
     """
-    kinds: Counter[str] = Counter()
     models: dict[str, None] = {}
-    recorded = sent = received = 0
+    calls = recorded = sent = received = 0
     for request in requests:
         if is_recorded is not None and is_recorded(request):
             recorded += 1
             continue
-        kinds[request.kind] += 1
+        calls += 1
         if request.model:
             models[request.model] = None
         sent += _size(request, counter)
@@ -98,7 +95,7 @@ def estimate(
     pairs = [(size, tokens) for size, tokens in pairs if _LEAST <= tokens / size <= 1 / _LEAST]
     if pairs:
         sent = round(sent * sum(tokens for _, tokens in pairs) / sum(size for size, _ in pairs))
-    return CostEstimate(kinds.total(), recorded, sent, received, counter.exact, dict(kinds), tuple(models), len(pairs))
+    return CostEstimate(calls, recorded, sent, received, counter.exact, tuple(models), len(pairs))
 
 
 _LEAST: Final = 0.2

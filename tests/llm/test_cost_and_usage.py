@@ -12,7 +12,7 @@ TWO = ChatRequest("prefilter", "", "u" * 8, max_tokens=50)
 
 def test_estimate() -> None:
     # 10 + 20 and 8 letters, and 4 tokens around each of the three messages
-    assert estimate([ONE, TWO], EXACT) == CostEstimate(2, 0, 38 + 12, 150, True, {"search": 1, "prefilter": 1})
+    assert estimate([ONE, TWO], EXACT) == CostEstimate(2, 0, 38 + 12, 150, True)
 
 
 def test_schemas_are_sent_too() -> None:
