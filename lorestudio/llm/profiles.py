@@ -16,7 +16,7 @@ from urllib.parse import parse_qsl, urlsplit
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.records import Terse
 from lorestudio.llm.errors import AnsweringError
-from lorestudio.settings.files import SettingsError, bytes_if_there, json_bytes, parse_json, write_atomically
+from lorestudio.settings.files import SettingsError, bytes_if_there, parse_json, write_document
 
 FORMAT: Final = "lorestudio-profiles"
 FORMAT_VERSION: Final = 1
@@ -154,13 +154,7 @@ def save_profiles(path: Path, profiles: Sequence[Profile], unreadable: Sequence[
         if names.count(name) > 1:
             raise ProfileError(f'Two profiles are called "{name}". Rename one of them.')
     items: list[Json] = [*(_write(profile) for profile in profiles), *unreadable]
-    try:
-        write_atomically(
-            path, json_bytes({"format": FORMAT, "version": FORMAT_VERSION, "profiles": items}), private=True
-        )
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise SettingsError(f"{path} cannot be written ({reason}). Check folder, permissions and free space.") from None
+    write_document(path, {"format": FORMAT, "version": FORMAT_VERSION, "profiles": items})
 
 
 _FIELDS: Final[Mapping[str, type[str | int]]] = {

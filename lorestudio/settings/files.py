@@ -280,6 +280,15 @@ def _sweep(target: Path) -> None:
                 Path(item.path).unlink(missing_ok=True)
 
 
+def write_document(path: Path, document: Mapping[str, Json]) -> None:
+    """Write JSON that is for its owner's eyes alone, in one step. Raises SettingsError."""
+    try:
+        write_atomically(path, json_bytes(dict(document)), private=True)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise SettingsError(f"{path} cannot be written ({reason}). Check folder, permissions and free space.") from None
+
+
 LONGEST_NAME: Final = 80
 """Characters of a name that a person gives to a file of settings or choices."""
 
@@ -346,7 +355,7 @@ class NamedFiles(Generic[_Named]):
         if taken is not None and taken.path != old.path:
             raise SettingsError(f"There is a {self._what} “{taken.name}” already. Choose another name.")
         path = self._free_path(new, old.path)
-        self._write(path, document)
+        write_document(path, document)
         if path != old.path:
             _remove(old.path)
         return path
@@ -357,15 +366,6 @@ class NamedFiles(Generic[_Named]):
         if own is not None and own.stem.casefold() == stem.casefold():
             return own
         return free_path(self.folder, lambda number: f"{stem}{f' {number}' if number > 1 else ''}{_ENDING}")
-
-    def _write(self, path: Path, document: Mapping[str, Json]) -> None:
-        try:
-            write_atomically(path, json_bytes(dict(document)), private=True)
-        except OSError as error:
-            reason = error.strerror or str(error)
-            raise SettingsError(
-                f"{path} cannot be written ({reason}). Check folder, permissions and free space."
-            ) from None
 
 
 def of_name(files: Iterable[_Named], name: str) -> _Named | None:

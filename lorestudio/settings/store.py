@@ -24,7 +24,15 @@ from lorestudio.settings.deeplore import (
     sanitise,
     setting_value,
 )
-from lorestudio.settings.files import NamedFile, NamedFiles, SettingsError, checked_name, parse_json, read_bytes
+from lorestudio.settings.files import (
+    NamedFile,
+    NamedFiles,
+    SettingsError,
+    checked_name,
+    parse_json,
+    read_bytes,
+    write_document,
+)
 
 FORMAT: Final = "lorestudio-deeplore-settings"
 FORMAT_VERSION: Final = 1
@@ -202,9 +210,9 @@ class SettingsProfiles(NamedFiles[SettingsProfile]):
         known, path = self._place(name, replace=replace)
         if known is not None and known.settings is not None:
             name = known.name
-            self._write(path, merged(parse_json(read_bytes(path), path), settings, None, path))
+            write_document(path, merged(parse_json(read_bytes(path), path), settings, None, path))
         else:
-            self._write(path, {**new_document(settings), "name": name})
+            write_document(path, {**new_document(settings), "name": name})
         return SettingsProfile(name, path, settings)
 
     def rename(self, old: str, new: str) -> SettingsProfile:

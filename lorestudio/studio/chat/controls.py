@@ -28,7 +28,7 @@ from lorestudio.domain.texts import reading_order
 from lorestudio.exchange.chats.metadata import control_problems, existing_folders, read_controls
 from lorestudio.exchange.json_file import parse_document, read_file
 from lorestudio.exchange.problems import InputError, checked
-from lorestudio.settings.files import LONGEST_NAME, NamedFile, NamedFiles, SettingsError, checked_name
+from lorestudio.settings.files import LONGEST_NAME, NamedFile, NamedFiles, SettingsError, checked_name, write_document
 from lorestudio.studio.project.project import Project
 from lorestudio.systems.base import SystemKind
 
@@ -440,7 +440,7 @@ class PresetFolder(NamedFiles[KeptPreset]):
         """Write a preset, into a file of its name or that of the same name where it is `replacing` one."""
         name = checked_preset_name(preset.name)
         _, path = self._place(name, replace=replacing)
-        self._write(path, preset_json(replace(preset, name=name)))
+        write_document(path, preset_json(replace(preset, name=name)))
         return path
 
     def rename(self, name: str, new: str) -> Path:
