@@ -214,7 +214,7 @@ def failed(message: str, status: int | None = None, name: str = "", who: str = T
     """An error that was reported as a message, with a status and the name of an error class where there are any."""
     message = message[: 50 * KEPT_LENGTH]  # of megabytes each rule takes its share of a second
     kind = classify(message, status, name)
-    return LlmError(kind, message, status=status, who=who, advice=_special_advice(kind, message, who))
+    return LlmError(kind, message, status=status, who=who, advice=special_advice(kind, message, who))
 
 
 def classify(message: str, status: int | None = None, name: str = "") -> ErrorKind:
@@ -298,7 +298,8 @@ _RULES: Final[tuple[tuple[ErrorKind, Container[int | None], re.Pattern[str]], ..
 )
 
 
-def _special_advice(kind: ErrorKind, message: str, who: str) -> str:
+def special_advice(kind: ErrorKind, message: str, who: str) -> str:
+    """What to do where the words of an error say more than its kind, else ""."""
     if kind is ErrorKind.UNKNOWN and _ROLES.search(message):
         return "The model takes no system message: switch on the setting that sends everything as one user message."
     if kind in (ErrorKind.UNKNOWN, ErrorKind.SERVER) and _TOO_LONG.search(message):

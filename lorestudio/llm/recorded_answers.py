@@ -226,27 +226,24 @@ def _from_json(line: Json) -> tuple[str, str, str, ChatReply]:
     """Digest, that without token figures, the request's model, and reply of a line. Raises ValueError saying what is
     wrong with it.
     """
-    match line:
-        case Mapping() as item:
-            pass
-        case _:
-            raise ValueError("it is no object")
-    version = item.get("v")
+    if not isinstance(line, Mapping):
+        raise ValueError("it is no object")  # noqa: TRY004  # it is a wrong file
+    version = line.get("v")
     if type(version) is not int or version > FORMAT_VERSION:
         raise ValueError(f'the field "v" is {version!r}, which is not known here')
-    notes = item.get("notes", ())
+    notes = line.get("notes", ())
     if not isinstance(notes, list | tuple) or not all(isinstance(note, str) for note in notes):
         raise ValueError('the field "notes" is no list of texts')
     reply = ChatReply(
-        _text(item, "text"),
-        _usage(item.get("usage")),
-        _text(item, "source"),
-        raw=_text(item, "raw", ""),
-        value=item.get("value"),
-        finish=_text(item, "finish", ""),
+        _text(line, "text"),
+        _usage(line.get("usage")),
+        _text(line, "source"),
+        raw=_text(line, "raw", ""),
+        value=line.get("value"),
+        finish=_text(line, "finish", ""),
         notes=tuple(str(note) for note in notes),
     )
-    return _text(item, "digest"), _text(item, "alike", ""), _text(item, "model", ""), _replayed(reply)
+    return _text(line, "digest"), _text(line, "alike", ""), _text(line, "model", ""), _replayed(reply)
 
 
 def _text(item: Mapping[str, Json], name: str, default: str | None = None) -> str:

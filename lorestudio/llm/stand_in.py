@@ -352,7 +352,6 @@ _TRANSCRIPT = re.compile(
 )
 _ENTRY = re.compile(r'^<entry name="([^"\n]*)">\n', re.MULTILINE)
 _HEAD = re.compile(r" \(-?[\d.]+tok\)(?: → (?P<links>.*?))?(?: \[(?:STALE|FREQUENT)\b[^\]]*\])?")
-_MESSAGE = re.compile(r"^(?P<name>[^\n]*?) \((?:user|character)\): ", re.MULTILINE)
 _CATEGORY = re.compile(r"^\[(?P<name>.*)\] \(\d+ entries\): (?P<titles>.*?)(?: \(\+\d+ more\))?$", re.MULTILINE)
 _COUNT = re.compile(
     r"\b(?:up to|at most|no more than|maximum(?: of)?|exactly|select|choose|pick)\s+(\d+)\s+(?:\w+\s+){0,2}?"
@@ -507,7 +506,7 @@ def read_catalogue(text: str) -> Catalogue:
 def conversation_weights(transcript: str) -> dict[str, float]:
     """The words of a conversation and how much each weighs; a word's messages add up."""
     weights: defaultdict[str, float] = defaultdict(float)
-    lines = list(_MESSAGE.finditer(transcript))
+    lines = list(_SPEAKER.finditer(transcript))
     background = transcript[: lines[0].start()] if lines else transcript
     _add(weights, background, BACKGROUND_WEIGHT)
     weight = 1.0
@@ -515,7 +514,7 @@ def conversation_weights(transcript: str) -> dict[str, float]:
         line = lines[number]
         end = lines[number + 1].start() if number + 1 < len(lines) else len(transcript)
         _add(weights, transcript[line.end() : end], weight)
-        _add(weights, line["name"], SPEAKER_WEIGHT * weight)
+        _add(weights, line[1], SPEAKER_WEIGHT * weight)
         weight *= FADING
     return dict(weights)
 

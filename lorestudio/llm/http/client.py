@@ -28,7 +28,7 @@ from msgspec import Struct
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.json_text import spell
 from lorestudio.domain.records import replace
-from lorestudio.llm.errors import ErrorKind, LlmError, failed, timed_out
+from lorestudio.llm.errors import ErrorKind, LlmError, failed, special_advice, timed_out
 from lorestudio.llm.http.apis import AnthropicMessages, OpenAiCompatible
 from lorestudio.llm.http.dialect import (
     Dialect,
@@ -356,9 +356,7 @@ class HttpChatClient:
             return self.invalid(message)
         if isinstance(error, httpx.ConnectTimeout):
             message = f"no connection within {min(CONNECT_S, exchange.timeout_ms / 1000):g} s"
-        advice = ""
-        if "CERTIFICATE" in message.upper():
-            advice = "The server's certificate is not trusted. Check the URL, this computer's clock, and any proxy."
+        advice = special_advice(ErrorKind.CONNECTION, message, self.who)
         return LlmError(ErrorKind.CONNECTION, message, who=self.who, advice=advice)
 
 
