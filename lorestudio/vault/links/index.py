@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping
 
 from msgspec import Struct
 
-from lorestudio.domain.javascript import Json, fold, to_string, trim
+from lorestudio.domain.javascript import fold
 from lorestudio.vault import cleaning, front_matter
 from lorestudio.vault.files import NoteFile
 from lorestudio.vault.links.mentions import Mention, MentionIndex
-from lorestudio.vault.links.references import Excerpt, Reference, aliases, excerpt, references
+from lorestudio.vault.links.references import Excerpt, Reference, aliases, excerpt, listed, references
 from lorestudio.vault.links.targets import FoundBy, IndexedNote, LinkTargets, NoteNames, Target, base_name
 
 
@@ -38,16 +38,10 @@ def index_note(filename: str, text: str, *, linked: bool = True) -> IndexedNote:
     values, body = front_matter.read(text)
     lower = {name.lower(): value for name, value in reversed(values.items())}
     names = NoteNames(filename, cleaning.title(body, filename), aliases(text))
-    keys = _texts(values.get("keys", lower.get("keys")))
-    tags = tuple(tag.lower() for tag in _texts(values.get("tags", lower.get("tags"))))
+    keys = listed(values.get("keys", lower.get("keys")))
+    tags = tuple(tag.lower() for tag in listed(values.get("tags", lower.get("tags"))))
     found = references(text) if linked else ()
     return IndexedNote(filename, text, names, keys, tags, found, _by_name(found))
-
-
-def _texts(value: Json) -> tuple[str, ...]:
-    """A list, or a text with commas, as trimmed texts; empty ones are left out."""
-    items = value if isinstance(value, list) else value.split(",") if isinstance(value, str) else ()
-    return tuple(text for item in items if (text := trim(to_string(item))))
 
 
 class LinkIndex:
@@ -87,13 +81,13 @@ class LinkIndex:
             notes,
             LinkTargets([note.names for note in notes.values()], attachments),
             {name: frozenset(sources) for name, sources in naming.items()},
-            MentionIndex.build(notes.values(), notes.values()) if searched else None,
+            MentionIndex.build(notes.values()) if searched else None,
         )
 
     @classmethod
     def unlinked(cls, notes: Iterable[IndexedNote]) -> LinkIndex:
         """These notes as if none named another one."""
-        return cls({note.filename: note for note in notes}, LinkTargets(()), {}, MentionIndex.build((), ()))
+        return cls({note.filename: note for note in notes}, LinkTargets(()), {}, MentionIndex.build(()))
 
     def changed(self, filename: str, text: str | None) -> LinkIndex:
         """With this text of the note; None takes the note out. Names and keys that come or go are looked up anew."""
@@ -166,7 +160,7 @@ class LinkIndex:
         """Where other notes have a name or a key of this one in plain text, in the order of names and texts."""
         note = self.notes.get(filename)
         if self._mentions is None:
-            self._mentions = MentionIndex.build(self.notes.values(), self.notes.values())
+            self._mentions = MentionIndex.build(self.notes.values())
         return () if note is None else self._mentions.of(note, lambda source: self.notes[source].text)
 
     def _deeplore_target(self, reference: Reference) -> str | None:

@@ -10,7 +10,7 @@ import re
 import unicodedata
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from enum import StrEnum
 from functools import lru_cache
 from typing import Final, TypeAlias
@@ -19,14 +19,13 @@ import ahocorasick
 from msgspec import Struct
 
 from lorestudio.domain.automaton import automaton_of
+from lorestudio.domain.file_names import NOT_IN_LINKS
 from lorestudio.domain.javascript import trim
 from lorestudio.domain.texts import joined_spans
 from lorestudio.vault.links.references import Excerpt, Span, excerpt, literal_parts
 from lorestudio.vault.links.targets import IndexedNote
 from lorestudio.vault.note.spans import split_places
 from lorestudio.vault.note.text_edits import TextEdit
-
-_NOT_IN_LINKS = "#^[]|"
 
 
 def link_edit(text: str, start: int, end: int, title: str) -> TextEdit:
@@ -35,9 +34,9 @@ def link_edit(text: str, start: int, end: int, title: str) -> TextEdit:
     The title is what DeepLore's links lead to; Obsidian finds it where the file is called so too. In the row of a table
     the bar is escaped. Raises ValueError for a title that no link can name.
     """
-    if not title or any(char in title for char in _NOT_IN_LINKS) or "\n" in title:
+    if not title or any(char in title for char in NOT_IN_LINKS) or "\n" in title:
         raise ValueError(
-            f"No link can lead to “{title}”: {' '.join(_NOT_IN_LINKS)} mean something in links. Rename the note first."
+            f"No link can lead to “{title}”: {' '.join(NOT_IN_LINKS)} mean something in links. Rename the note first."
         )
     written = text[start:end]
     line = text[text.rfind("\n", 0, start) + 1 : start].lstrip(" \t>")
@@ -191,15 +190,15 @@ class MentionIndex:
         self._places = places
 
     @classmethod
-    def build(cls, named: Iterable[IndexedNote], searched: Iterable[IndexedNote]) -> MentionIndex:
-        """The index of notes that are gone through twice: for their names, and to be searched."""
+    def build(cls, notes: Collection[IndexedNote]) -> MentionIndex:
+        """The index of notes, each of which is searched for the names of all."""
         names: Counter[str] = Counter()
         keys: Counter[str] = Counter()
-        for note in named:
+        for note in notes:
             names.update(_names_of(note))
             keys.update(_keys_of(note))
         prepared = _MentionNames(names, keys)
-        hits = {note.filename: found for note in searched if (found := _search(note, prepared))}
+        hits = {note.filename: found for note in notes if (found := _search(note, prepared))}
         places: dict[str, set[str]] = {}
         for filename, found in hits.items():
             for _, _, name in found:

@@ -239,9 +239,14 @@ def aliases(text: str) -> tuple[str, ...]:
     names: dict[str, None] = {}
     for field, value in front_matter.parse(yaml_text).items():
         if field.lower() in ("aliases", "alias"):
-            items = value if isinstance(value, list) else value.split(",") if isinstance(value, str) else ()
-            names |= dict.fromkeys(name for item in items if (name := trim(str(item))))
+            names |= dict.fromkeys(listed(value))
     return tuple(names)
+
+
+def listed(value: front_matter.Value) -> tuple[str, ...]:
+    """A list, or a text with commas, as trimmed texts; empty ones are left out."""
+    items = value if isinstance(value, list) else value.split(",") if isinstance(value, str) else ()
+    return tuple(text for item in items if (text := trim(item)))
 
 
 def decode(path: str) -> str:

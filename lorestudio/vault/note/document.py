@@ -168,7 +168,7 @@ class NoteDocument:
     def __init__(self, text: str) -> None:
         self.text = text
         self._block: Block | None = note_spans.find_block(text)
-        self.body_start = len(text) - len(front_matter.split(text)[1])
+        self.body_start = note_spans.split_places(text)[2]
 
     @property
     def has_front_matter(self) -> bool:

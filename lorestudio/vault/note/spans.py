@@ -27,11 +27,10 @@ _BRACKETS = {"[": "]", "{": "}"}
 
 
 class Block(Struct, frozen=True):
-    """Offsets of the front matter: its first line, its closing fence, and the body behind it."""
+    """Offsets of the front matter: its first line, and its closing fence."""
 
     start: int
     end: int
-    body_start: int
 
 
 class Span(Struct, frozen=True):
@@ -48,11 +47,8 @@ class Span(Struct, frozen=True):
 
 def find_block(text: str) -> Block | None:
     """The front matter of a note, or None where DeepLore sees none."""
-    yaml_text, body = front_matter.split(text)
-    if yaml_text is None:
-        return None
-    start = text.index("\n") + 1
-    return Block(start, text.index("\n", start + len(yaml_text)) + 1, len(text) - len(body))
+    start, end, body_start = split_places(text)
+    return Block(start, text.index("\n", end) + 1) if start < body_start else None
 
 
 def fences_without_fields(text: str) -> int | None:
