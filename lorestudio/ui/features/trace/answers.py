@@ -414,6 +414,8 @@ class AnswerTable(RecordTable):
         self.set_rows(self._candidates, columns)
 
     def _is_shown(self, entry: int) -> bool:
+        if entry == self._guest:  # filters are about what came into question
+            return self._only is None and not self._wanted
         if self._only is not None and entry not in self._only:
             return False
         return not self._wanted or self._wanted in f"{self._row_words(entry)}\n{self.reason(entry)}".casefold()

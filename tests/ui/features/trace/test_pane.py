@@ -118,6 +118,18 @@ def test_a_run_without_candidates_says_what_would_widen_it(window: MainWindow, p
     assert pane.model.rowCount() == 1
 
 
+def test_a_filter_looks_among_those_that_came_into_question(window: MainWindow, pane: TracePane) -> None:
+    window.chat.choose(2)
+    window.selection.choose_entry(SKARN)  # a guest among no rows
+    pane.filter.setText("skarn")  # as it is pasted: the guest is there still
+    assert pane.nothing.isVisibleTo(pane)
+    assert "No row fits the filter" in pane.nothing.title.text()
+    assert note(window).startswith("Reply #2 · 0 of 0 entries")
+    pane.filter.clear()
+    assert pane.answers.isVisibleTo(pane)
+    assert pane.model.rowCount() == 1
+
+
 def test_cells_choose_an_entry_and_its_stage_and_follow_them(window: MainWindow, pane: TracePane, qtbot: QtBot) -> None:
     model = pane.model
     pane.answers.setCurrentIndex(model.index(model.place_of(CROWN), model.stage_column("budget")))
