@@ -57,4 +57,5 @@ def difference_lines(before: str | None, after: str | None, old: str, new: str, 
     """The lines of a difference as `git diff` shows it; `old` and `new` are the names of the two texts."""
     first, second = ((text or "").splitlines(keepends=True) for text in (before, after))
     for line in unified_diff(first, second, old, new, n=around):
-        yield line if line.endswith(("\n", "\r")) else f"{line}\n\\ No newline at end of file\n"
+        end = "" if line.endswith("\n") else "\n" if line.endswith("\r") else "\n\\ No newline at end of file\n"
+        yield f"{line}{end}"

@@ -5,6 +5,7 @@ import pytest
 from lorestudio.domain.records import replace
 from lorestudio.domain.texts import difference_lines
 from lorestudio.vault import front_matter
+from lorestudio.vault.lint.fixes import Repair
 from lorestudio.vault.lint.linter import Linter
 from lorestudio.vault.lint.model import Finding, NoteKey
 from lorestudio.vault.note.text_edits import apply_edits
@@ -142,3 +143,5 @@ def test_diff() -> None:
         "--- f.md\n+++ f.md\n@@ -1,3 +1,3 @@\n a\n-b\n+B\n c\n\\ No newline at end of file\n"
     )
     assert [*difference_lines("a", "a", "f.md", "f.md")] == []
+    old = Repair("Vault", "f.md", "a\rb\r", "a\rB\r", ())  # line ends of an old Mac: each line is one of the difference
+    assert old.diff() == "--- f.md\n+++ f.md\n@@ -1,2 +1,2 @@\n a\n-b\n+B\n"
