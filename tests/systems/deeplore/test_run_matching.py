@@ -204,3 +204,6 @@ def test_of_large_generations_fewer_are_known(monkeypatch: pytest.MonkeyPatch) -
     assert 0 < len(known) < 4
     assert known.size <= most
     assert known.size == sum(each.size for each in known.values())
+    known.take("one", first, 4, 4 * most)
+    known.take("one", first, 4, 4 * most)  # as two threads do that have matched the same at the same time
+    assert known.size == sum(each.size for each in known.values())

@@ -28,6 +28,8 @@ class Remembered(dict[Hashable, Any]):
 
     def take(self, key: Hashable, found: Any, most: int, most_size: int) -> None:  # noqa: ANN401  # what runs make of it
         """Remember this too, of `most` at most, and of this size together."""
+        if key in self:  # another thread has matched the same meanwhile
+            return
         while (places := tuple(self)) and (len(places) >= most or self.size + found.size > most_size):
             gone = self.pop(places[hash(key) % len(places)], None)
             self.size -= 0 if gone is None else gone.size
