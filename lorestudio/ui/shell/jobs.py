@@ -235,7 +235,12 @@ class Jobs(QObject):
         return self._running == self._standing
 
     def wait(self, milliseconds: int = 10_000) -> bool:
-        """Block until the threads are done, stopping what only awaits an answer; for the end of the program only."""
+        """Block until the threads are done, stopping what only awaits an answer and what is only looked up.
+
+        For the end of the program only.
+        """
+        for newest in self.newest:
+            newest.cancel()
         for job in tuple(self._running):
             if job.awaits:
                 job.cancel()

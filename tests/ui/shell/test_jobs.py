@@ -18,7 +18,7 @@ from lorestudio.ui.shell.jobs import Job, Jobs, Newest, Strand, window_loop
 from tests.ui.conftest import drain
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from pytestqt.qtbot import QtBot
 
@@ -318,7 +318,10 @@ def test_what_is_not_wanted_any_more_is_told_nobody(jobs: Jobs, qtbot: QtBot) ->
     assert "b" not in typing.begun
 
 
-def test_what_is_only_looked_up_ends_when_all_is_closed_and_is_not_begun_any_more(jobs: Jobs) -> None:
+@pytest.mark.parametrize("end_all", [Jobs.wait, Jobs.close])  # a window does both
+def test_what_is_only_looked_up_ends_when_all_is_closed_and_is_not_begun_any_more(
+    jobs: Jobs, end_all: Callable[[Jobs], object]
+) -> None:
     begun, seen = threading.Event(), list[str]()
     newest = Newest(jobs)
 
@@ -331,8 +334,9 @@ def test_what_is_only_looked_up_ends_when_all_is_closed_and_is_not_begun_any_mor
 
     newest.start("Looking", look, done=seen.append, failed=seen.append)
     assert begun.wait(5)
-    jobs.close()
+    end_all(jobs)
     assert seen == ["given up"]
+    jobs.close()
     newest.start("Too late", lambda _job: seen.append("begun"), done=seen.append, failed=seen.append)
     assert (newest.busy, jobs.idle) == (False, True)
     assert seen == ["given up"]
