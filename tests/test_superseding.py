@@ -295,7 +295,7 @@ def test_a_stop_during_a_question_lets_that_generation_finish() -> None:
 
     async def story(simulator: Simulator, slow: Slow) -> None:
         token = CancelToken()
-        task = asyncio.create_task(simulator.replay(cancel=token))
+        task = asyncio.create_task(simulator.run_missing(cancel=token))
         await slow.question()
         token.cancel()
         slow.reply()

@@ -23,7 +23,9 @@ def project():
 def test_every_system_replays_the_demo(project, name, tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
     reports = []
-    traces = asyncio.run(Simulator(project, system_of(project.scene(), kind_of(name))).replay(reports.append))
+    simulator = Simulator(project, system_of(project.scene(), kind_of(name)))
+    asyncio.run(simulator.run_missing(reports.append))
+    traces = asyncio.run(simulator.replay())
     assert [(trace.turn.message, trace.turn.swipe) for trace in traces] == [
         (each.message, each.swipe) for each in generations(project.chat)
     ]

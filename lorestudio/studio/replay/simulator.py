@@ -167,21 +167,19 @@ class Simulator:
             await self._run_next()
         return self._runs.trace(place)
 
-    async def replay(
-        self, on_progress: OnProgress = None, cancel: CancelToken | None = None, until: int | None = None
-    ) -> tuple[Trace, ...]:
-        """Run what is missing up to place `until` (without it: all) and return the traces of all of these in order.
-
-        `on_progress` is called after each generation. Raises Cancelled at the next generation after a request to stop;
-        a later call goes on from there.
-        """
-        await self.run_missing(on_progress, cancel, until)
-        return tuple(map(self._runs.trace, range(len(self.generations[:until]))))
+    async def replay(self) -> tuple[Trace, ...]:
+        """Run what is missing, and return the traces of all generations in order."""
+        await self.run_missing()
+        return tuple(map(self._runs.trace, range(len(self.generations))))
 
     async def run_missing(
         self, on_progress: OnProgress = None, cancel: CancelToken | None = None, until: int | None = None
     ) -> None:
-        """As `replay`, for those who take the traces from `traces` one by one."""
+        """Run what is missing up to place `until` (without it: all), for `traces`, which gives them one by one.
+
+        `on_progress` is called after each generation. Raises Cancelled at the next generation after a request to stop;
+        a later call goes on from there.
+        """
         total = len(self.generations[:until])
         while len(self._runs) < total:
             heed(cancel)

@@ -21,7 +21,7 @@ def test_a_token_can_be_cancelled_from_another_thread_while_a_replay_runs(demo: 
             stopper.join()
 
     with pytest.raises(Cancelled):
-        asyncio.run(simulator.replay(report, token))
+        asyncio.run(simulator.run_missing(report, token))
     assert token.cancelled
     assert len(simulator.traces) == 3
 

@@ -190,7 +190,7 @@ def test_texts_that_go_away_for_their_vectors_are_counted_and_nobody_is_asked(tm
 
     first, whole = told(1), told()
     assert maker.asked == []
-    asyncio.run(Simulator(there, system).replay(until=1))
+    asyncio.run(Simulator(there, system).run_missing(until=1))
     one, tokens = len(maker.texts), sum(map(CHARS_4.count, maker.texts))
     assert first.startswith(f"{one} texts of notes and the chat go to Local · m for vectors: ≈ {tokens} tokens.")
     left = told()

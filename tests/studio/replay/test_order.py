@@ -49,19 +49,18 @@ def test_a_generation_that_the_chat_does_not_have_is_named() -> None:
 def test_running_goes_on_from_what_is_known_and_stops_where_it_is_told() -> None:
     course, told = simulator(CHAT), []
     asyncio.run(course.generate(COURSE[0]))
-    asyncio.run(course.replay(told.append, until=3))
+    asyncio.run(course.run_missing(told.append, until=3))
     assert list(course.traces) == list(COURSE[:3])
     assert [(each.done, each.total, each.generation) for each in told] == [(2, 3, COURSE[1]), (3, 3, COURSE[2])]
-    asyncio.run(course.replay())
-    assert len(course.traces) == 4
-    assert len(asyncio.run(course.replay(until=99))) == 4  # there is no more
+    asyncio.run(course.run_missing(until=99))  # there is no more
+    assert len(asyncio.run(course.replay())) == len(course.traces) == 4
 
 
 def test_a_request_to_stop_is_heard_before_the_next_generation() -> None:
     token, course = CancelToken(), simulator(CHAT)
     token.cancel()
     with pytest.raises(Cancelled):
-        asyncio.run(course.replay(cancel=token))
+        asyncio.run(course.run_missing(cancel=token))
     assert not course.traces
 
 

@@ -191,7 +191,7 @@ def test_progress_counts_what_is_kept_as_done() -> None:
     other = project(NOTES, [*CHAT[:-1], reply("Gone.")])
     simulator = Simulator(other, earlier=(replayed(project(NOTES, CHAT)),))
     seen: list[tuple[int, int]] = []
-    asyncio.run(simulator.replay(lambda progress: seen.append((progress.done, reused(simulator)))))
+    asyncio.run(simulator.run_missing(lambda progress: seen.append((progress.done, reused(simulator)))))
     assert seen == [(1, 1), (2, 2), (3, 3), (4, 4), (5, 4)]
 
 

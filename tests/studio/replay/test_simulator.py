@@ -166,7 +166,7 @@ def test_progress_is_reported_after_each_generation() -> None:
     async def story() -> None:
         simulator = Simulator(project(LAMP, *CHAT))
         seen: list[Progress] = []
-        await simulator.replay(seen.append)
+        await simulator.run_missing(seen.append)
         assert seen == [Progress(done, 5, generation) for done, generation in enumerate(simulator.generations, start=1)]
 
     asyncio.run(story())
@@ -182,11 +182,12 @@ def test_cancel_keeps_what_is_done_and_a_later_replay_goes_on() -> None:
                 token.cancel()
 
         with pytest.raises(Cancelled):
-            await simulator.replay(stop_after_two, token)
+            await simulator.run_missing(stop_after_two, token)
         assert seen == [1, 2]
         assert len(simulator.traces) == 2
         kept = dict(simulator.traces)
-        traces = await simulator.replay(lambda progress: seen.append(progress.done))
+        await simulator.run_missing(lambda progress: seen.append(progress.done))
+        traces = tuple(simulator.traces.values())
         assert seen == [1, 2, 3, 4, 5]
         assert traces[:2] == tuple(kept.values())
         assert comparable(traces) == comparable(await Simulator(project(LAMP, *CHAT)).replay())
@@ -200,7 +201,7 @@ def test_a_token_that_was_cancelled_before_stops_at_once() -> None:
         token.cancel()
         simulator = Simulator(project(LAMP, *CHAT))
         with pytest.raises(Cancelled):
-            await simulator.replay(cancel=token)
+            await simulator.run_missing(cancel=token)
         assert not simulator.traces
 
     asyncio.run(story())
@@ -398,7 +399,7 @@ def test_a_part_is_run_and_the_rest_later() -> None:
     trace = asyncio.run(simulator.generate(Generation(1, 1)))
     assert trace.turn.swipe == 1
     assert simulator.ran == 3
-    asyncio.run(simulator.replay(told.append))
+    asyncio.run(simulator.run_missing(told.append))
     assert [(each.done, each.total) for each in told] == [(4, 5), (5, 5)]
     assert list(simulator.traces) == list(simulator.generations)
     assert asyncio.run(simulator.generate(Generation(1, 1))) is trace
@@ -414,7 +415,7 @@ def test_stopping_keeps_what_was_run() -> None:
             token.cancel()
 
     with pytest.raises(Cancelled):
-        asyncio.run(simulator.replay(stop, token))
+        asyncio.run(simulator.run_missing(stop, token))
     assert simulator.ran == 2
 
 
