@@ -124,7 +124,7 @@ def test_choosing_an_entry_shows_it_in_every_pane(window) -> None:
     assert window.selection.entry == CROWN
     assert window.entry.heading.text() == "Crown"
     assert window.trace.answers.currentIndex().row() == window.trace.model.place_of(CROWN)
-    assert "needs 158 tokens" in window.why.text
+    assert "needs 158 tokens" in window.why.browser.toPlainText()
     assert window.budget.bar.current.title == "Crown"
     assert [(mark.start, mark.end) for mark in window.chat.model.row(4).marks] == [(19, 24)]
 
@@ -134,7 +134,7 @@ def test_a_cell_of_the_answers_chooses_entry_and_stage(window) -> None:
     window.trace.answers.setCurrentIndex(model.index(model.place_of(BELL), model.stage_column("keywords")))
     assert (window.selection.entry, window.selection.stage) == (BELL, "keywords")
     assert window.vault.tree.currentIndex() == window.vault.model.index_of_note(ENTRIES[BELL])
-    assert "the warmup asks for 3" in window.why.text
+    assert "the warmup asks for 3" in window.why.browser.toPlainText()
     assert window.entry.heading.text() == "Bell"
 
 
@@ -145,7 +145,7 @@ def test_a_stage_survives_the_answers_of_the_other_panes(window) -> None:
 
 def test_the_explanation_says_each_thing_once_and_has_the_whole_way(window) -> None:
     window.selection.choose_entry(CROWN, "budget")
-    text = window.why.text
+    text = window.why.browser.toPlainText()
     assert text.count("“Crown” needs 158 tokens") == 1
     assert "over_budget" not in text
     assert "keywords" in text
@@ -158,7 +158,7 @@ def test_the_explanation_says_each_thing_once_and_has_the_whole_way(window) -> N
 def test_an_entry_that_was_never_matched_is_explained_too(window) -> None:
     window.chat.choose(2)
     window.selection.choose_entry(SKARN)
-    assert "None of the keys" in window.why.text
+    assert "None of the keys" in window.why.browser.toPlainText()
     assert window.trace.model.place_of(SKARN) >= 0
 
 

@@ -63,12 +63,6 @@ class WhyNotPage(QWidget):
         search.changed.connect(self.refresh)
         self.refresh()
 
-    @property
-    def text(self) -> str:
-        """What is shown, as plain text."""
-        labels = [label.text() for label in self._list.findChildren(QLabel)]
-        return "\n".join([self.summary.text(), *labels])
-
     def focus_first(self) -> None:
         """Give the keyboard to the first answer once the search is over, else to the page."""
         if self.rows and not self._search.running:

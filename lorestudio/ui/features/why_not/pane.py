@@ -336,11 +336,6 @@ class WhyView(QWidget):
             QGuiApplication.clipboard().setText(entry_as_text(trace, entry, project.index))
             self.copied.emit()
 
-    @property
-    def text(self) -> str:
-        """What is shown, as plain text."""
-        return self.browser.toPlainText() if self._pages.currentWidget() is self.browser else self.empty.text.text()
-
     def show_scores(self, shown: bool) -> None:
         """Show the numbers about the entry, or its explanation again."""
         self.scores_button.setChecked(shown)

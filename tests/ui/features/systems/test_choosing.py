@@ -98,9 +98,9 @@ def test_the_views_show_the_run_of_another_system(real: MainWindow, qtbot: QtBot
     real.run("system.world-info")
     settled(qtbot, real)
     real.selection.choose_entry(DAWNKEEP)
-    assert "was found in message" in real.why.text
+    assert "was found in message" in real.why.browser.toPlainText()
     real.selection.choose_entry(BELL)
-    assert "None of its keys was found" in real.why.text
+    assert "None of its keys was found" in real.why.browser.toPlainText()
     assert real.trace.model.rowCount() > 0
     assert "entries" in real.chat.model.row(5).chip
     assert "replies run · World Info" in real.status._run.text()
@@ -116,7 +116,7 @@ def test_what_only_the_run_knows_is_explained_and_left_with_it(real: MainWindow,
     assert row >= FOREIGN_IDS
     real.selection.choose_entry(row)
     drain()
-    assert "has no recap" in real.why.text
+    assert "has no recap" in real.why.browser.toPlainText()
     assert real.entry.empty.title.text() == "No note of the vault"
     assert not real.commands.actions["entry.preview"].isEnabled()
     assert real.commands.actions["copy.why"].isEnabled()

@@ -47,10 +47,10 @@ def test_it_is_chosen_run_shown_and_set(
         assert trace is not None
         assert SKARN in {injection.entry for injection in trace.injections}
         window.selection.choose_entry(SKARN)
-        assert "The title “Skarn” was said." in window.why.text
-        assert "1 other stage let it pass, or did not look at it." in window.why.text
+        assert "The title “Skarn” was said." in window.why.browser.toPlainText()
+        assert "1 other stage let it pass, or did not look at it." in window.why.browser.toPlainText()
         window.selection.choose_entry(BELL)
-        assert "Nobody said the title of this entry." in window.why.text
+        assert "Nobody said the title of this entry." in window.why.browser.toPlainText()
         assert window.trace.model.rowCount() > 0
         window.run("system.settings")
         (dialog,) = window.findChildren(SystemSettingsDialog)

@@ -291,7 +291,7 @@ def test_scores_of_the_demo(make_window) -> None:
     cascade = next(each for record in trace.stages for each in record.verdicts if each.reason == "cascade")
     window.why.show_scores(False)
     window.selection.choose_entry(cascade.entry)
-    assert f"“{cascade.details['source']}” came in and names" in window.why.text
+    assert f"“{cascade.details['source']}” came in and names" in window.why.browser.toPlainText()
 
 
 # ---- another budget ------------------------------------------------------------------------------------------------

@@ -56,11 +56,11 @@ def test_words_lead_somewhere_where_they_stand_first() -> None:
 
 
 def test_a_chosen_stage_is_told_unless_it_decided(window: MainWindow, pane: WhyView) -> None:
-    assert pane.text.startswith("“Crown” needs 158 tokens")
+    assert pane.browser.toPlainText().startswith("“Crown” needs 158 tokens")
     window.selection.choose_entry(CROWN, "keywords")
-    assert "Keywords: " in pane.text
+    assert "Keywords: " in pane.browser.toPlainText()
     window.selection.choose_entry(CROWN, "budget")
-    assert "Budget: " not in pane.text
+    assert "Budget: " not in pane.browser.toPlainText()
 
 
 def test_what_decided_stands_out_and_a_stage_below_it_does_not(window: MainWindow, pane: WhyView) -> None:
@@ -138,7 +138,7 @@ def test_a_note_that_is_no_entry_and_an_entry_without_a_run(
     assert pane.empty.title.text() == "No trace to explain yet"
     (note,) = project.index.left_out
     window.selection.choose_left_out(note)
-    assert pane.text == note.message
+    assert pane.browser.toPlainText() == note.message
 
 
 @pytest.mark.long

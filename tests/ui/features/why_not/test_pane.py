@@ -105,7 +105,7 @@ def test_the_cells_behind_the_stop_are_those_of_the_held_run(window) -> None:
     assert hollow.keys() == {cell.stage for cell in would.cells}
     assert hollow["budget"] == "would be cut"
     assert would.at("budget").state is WouldState.STOP
-    assert "It would also be cut by the budget: needs" in window.why.text
+    assert "It would also be cut by the budget: needs" in window.why.browser.toPlainText()
 
 
 @pytest.mark.long
@@ -221,7 +221,7 @@ def test_a_note_that_is_no_entry_says_what_makes_it_one(open_demo) -> None:
     window.chat.choose(44)
     window.selection.choose_left_out(note)
     settle(window)
-    assert note.message in window.why.text
+    assert note.message in window.why.browser.toPlainText()
     found = find(window)
     (answer,) = found.answers
     assert answer.holds is Holds.BOTH

@@ -321,7 +321,7 @@ def test_numbers_are_copied_as_text(window: MainWindow) -> None:
 
 def told(window: MainWindow) -> list[str]:
     """The explanation by lines, without those of its pictures."""
-    return [line for line in window.why.text.splitlines() if line.strip("\ufffc \n")]
+    return [line for line in window.why.browser.toPlainText().splitlines() if line.strip("\ufffc \n")]
 
 
 @pytest.mark.own_window
