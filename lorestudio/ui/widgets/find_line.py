@@ -100,7 +100,7 @@ class FindLine(QWidget):
         self._start, self._replacing = 0, False
         self._marked: Text | None = None
         self._soon = later(self, self.renew)
-        words = tr("Find in this note")  # Escape leaves it with its words, which are looked for again
+        words = tr("Find in this text")  # Escape leaves it with its words, which are looked for again
         self.field = named(QLineEdit(self, placeholderText=words, clearButtonEnabled=True), words)
         self.field.textChanged.connect(self._typed)
         self.found = label(self, kind="small", wrap=False)

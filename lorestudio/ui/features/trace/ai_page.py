@@ -11,7 +11,7 @@ from typing import Final
 from msgspec import Struct
 from PySide6.QtCore import QSignalBlocker, Signal
 from PySide6.QtGui import QGuiApplication, QTextCursor
-from PySide6.QtWidgets import QBoxLayout, QPlainTextEdit, QTextBrowser, QTextEdit, QWidget
+from PySide6.QtWidgets import QBoxLayout, QTextBrowser, QWidget
 
 from lorestudio.studio.project.answering import ErrorKind
 from lorestudio.trace.explain import explain_reason
@@ -35,14 +35,12 @@ from lorestudio.ui.state.ai_calls import (
 )
 from lorestudio.ui.state.replay_worker import LiveRun
 from lorestudio.ui.widgets import html
-from lorestudio.ui.widgets.find_line import go_to, mark_all
+from lorestudio.ui.widgets.find_line import FindLine, Text
 from lorestudio.ui.widgets.layouts import (
-    SearchField,
     column,
     combo,
     holding,
     iconed,
-    label,
     named,
     one_of,
     row,
@@ -139,13 +137,14 @@ class AiPage(QWidget):
         self._whole = ""
         self._laid_out = 0
         self._more = later(self, self._lay_out_more)
+        self.finder = FindLine(theme, self.focus_target, self)
         bar = self._make_bar()
         self.overview = named(QTextBrowser(self, openLinks=False), tr("Overview of the call"))
         self.overview.anchorClicked.connect(lambda link: self.entry_chosen.emit(int(link.path())))
         self.overview.document().setDocumentMargin(12)
         self.text = text_view(self, tr("Text of the call"), fixed=True)
         self._pages = stack(self.overview, self.text)
-        tight(bar, (self._pages, 1), of=self)
+        tight(bar, self.finder, (self._pages, 1), of=self)
         theme.changed.connect(self._show_anew)
         self._show()
 
@@ -173,14 +172,9 @@ class AiPage(QWidget):
         """Which part is shown: overview, system, user or reply."""
         return self.parts.checkedId()
 
-    def focus_target(self) -> QWidget:
-        """What takes the keyboard."""
+    def focus_target(self) -> Text:
+        """What takes the keyboard: the text in sight."""
         return self.overview if self._pages.currentIndex() == 0 else self.text
-
-    def open_search(self) -> None:
-        """Go to the search field."""
-        self.finder.setFocus()
-        self.finder.selectAll()
 
     @property
     def plain(self) -> str:
@@ -195,19 +189,13 @@ class AiPage(QWidget):
         self.calls.currentIndexChanged.connect(lambda _place: self._show())
         self.parts = one_of(self, ((tr(name), tr("Show: {part}", part=tr(name))) for name in PARTS))
         self.parts.idClicked.connect(self._show_anew)
-        self.found = label(self, kind="small", wrap=False)
-        self.finder = SearchField(
-            self, tr("Find in the text of the call"), tr("Find in text"), lambda _text: self._search()
-        )
-        self.finder.setMinimumWidth(60)  # a wide one would make the whole window wider
-        self.finder.setMaximumWidth(128)
-        self.finder.returnPressed.connect(lambda: self._search(onward=True))
+        find = iconed(self._theme, tool(self, tr("Find in the text of the call"), self.finder.begin), "search")
         self.copy_button = iconed(
             self._theme,
             tool(self, tr("Copy this part"), lambda: QGuiApplication.clipboard().setText(self.plain)),
             "copy",
         )
-        finding = row(self.found, self.finder, self.copy_button, spacing=2, margins=0)
+        finding = row(find, self.copy_button, spacing=2, margins=0)
         parts = FoldingRow(holding(row(*self.parts.buttons(), 1, spacing=2, margins=0)), holding(finding), self)
         return column(self.calls, parts, spacing=4, margins=(8, 5, 8, 3))
 
@@ -234,12 +222,12 @@ class AiPage(QWidget):
             self._grow(live.reply if live is not None else "")
         else:
             self._set_text(call.reply or (tr("No reply arrived: {error}", error=call.error) if call.error else ""))
+        self.finder.renew()
 
     def _set_text(self, text: str) -> None:
         if self._shown != (self.part, text):
             self._shown = (self.part, text)
             self._begin_text(text or tr("(empty)"))
-            self._search()
 
     def _begin_text(self, text: str) -> None:
         """Show the beginning of a text at once, and the rest piece by piece."""
@@ -255,8 +243,6 @@ class AiPage(QWidget):
         self._laid_out = min(end, len(self._whole))
         if self._laid_out < len(self._whole):
             self._more.start()
-        else:
-            self._search()
 
     def _append(self, text: str) -> None:
         cursor = QTextCursor(self.text.document())
@@ -283,15 +269,6 @@ class AiPage(QWidget):
         if self._shown != (OVERVIEW, body):
             self._shown = (OVERVIEW, body)
             self.overview.setHtml(html.page(self._theme.palette, body))
-            self._search()
-
-    def _search(self, *, onward: bool = False) -> None:
-        """Mark every occurrence, and go to the next one with `onward`."""
-        wanted = self.finder.text()
-        editor: QTextEdit | QPlainTextEdit = self.overview if self._pages.currentIndex() == 0 else self.text
-        if wanted and onward:
-            go_to(editor, wanted)
-        self.found.setText(mark_all(editor, wanted, self._theme.palette))
 
     # ---- the overview -----------------------------------------------------------------------------------------------
 

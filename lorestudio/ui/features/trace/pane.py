@@ -194,11 +194,11 @@ class TracePane(Pane):
         return {FUNNEL: self.flow.focus_target(), LOG: self.log}.get(tab, self.answers)
 
     def open_search(self) -> bool:
-        """Go to the field that filters the rows, or searches what the model was asked."""
+        """Go to the field that filters the rows, or open the line that finds words in what the model was asked."""
         if self._trace is None:
             return False
         if self.tabs.currentIndex() == AI:
-            self.ai.open_search()
+            self.ai.finder.begin()
             return True
         self.tabs.setCurrentIndex(0)
         return super().open_search()

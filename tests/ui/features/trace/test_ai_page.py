@@ -6,6 +6,7 @@ import pytest
 from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import QColor, QGuiApplication, QTextCursor
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QToolButton
 from pytestqt.qtbot import QtBot
 
 from lorestudio.domain.chat import Generation
@@ -38,6 +39,11 @@ def page(theme: Theme, qtbot: QtBot) -> AiPage:
 
 def choose(page: AiPage, part: int) -> None:
     page.parts.button(part).click()
+
+
+def open_search(page: AiPage) -> None:
+    (button,) = (each for each in page.findChildren(QToolButton) if each.toolTip() == "Find in the text of the call")
+    button.click()
 
 
 def enabled(page: AiPage) -> list[bool]:
@@ -99,24 +105,24 @@ def test_the_last_of_several_calls_is_shown_first(page: AiPage) -> None:
 def test_what_is_searched_is_counted_and_walked_through(page: AiPage, qtbot: QtBot) -> None:
     page.set_trace(run(replace(ASKED, user="bell, book, bell")))
     choose(page, USER)
-    page.open_search()
-    assert page.finder.hasFocus()
-    qtbot.keyClicks(page.finder, "bell")
-    assert (page.found.text(), len(page.text.extraSelections())) == ("2", 2)
-    assert not page.text.textCursor().hasSelection(), "typing only marks"
+    field, found = page.finder.field, page.finder.found
+    open_search(page)
+    assert field.hasFocus()
+    qtbot.keyClicks(field, "bell")
+    assert (found.text(), len(page.text.extraSelections())) == ("1 of 2", 2)
     seen = []
     for _ in range(3):
-        qtbot.keyClick(page.finder, Qt.Key.Key_Return)
         seen.append(page.text.textCursor().selectionStart())
+        qtbot.keyClick(field, Qt.Key.Key_Return)
     assert seen == [0, 12, 0]
     choose(page, SYSTEM)
-    assert page.found.text() == "none"
-    page.finder.clear()
-    assert (page.found.text(), page.text.extraSelections()) == ("", [])
+    qtbot.waitUntil(lambda: found.text() == "none")
+    field.clear()
+    assert (found.text(), page.text.extraSelections()) == ("", [])
     page.set_trace(run(replace(ASKED, user="x " * (MOST_FOUND + 5))))
     choose(page, USER)
-    page.finder.setText("x")
-    assert page.found.text() == f"{MOST_FOUND}+"
+    field.setText("x")
+    assert found.text().endswith(f" of {MOST_FOUND}+")
 
 
 def test_a_long_text_is_whole_in_the_end(page: AiPage, qtbot: QtBot) -> None:
@@ -173,26 +179,28 @@ def test_several_calls_are_offered_and_one_needs_no_choice(page: AiPage) -> None
 def test_what_is_found_is_marked_until_the_field_is_empty(page: AiPage, theme: Theme) -> None:
     page.set_trace(run(ASKED))
     choose(page, USER)
-    page.finder.setText("these")
+    open_search(page)
+    page.finder.field.setText("these")
     (mark,) = page.text.extraSelections()
     colors = (mark.format.background().color().name(), mark.format.foreground().color().name())
     assert colors == (QColor(theme.palette.mark).name(), QColor(theme.palette.on_mark).name())
-    page.open_search()
-    assert page.finder.selectedText() == "these"  # to write over it
-    page.finder.clear()
+    open_search(page)
+    assert page.finder.field.selectedText() == "these"  # to write over it
+    page.finder.field.clear()
     assert page.text.extraSelections() == []
 
 
 def test_a_search_goes_on_in_what_is_shown_next(page: AiPage, qtbot: QtBot) -> None:
-    page.finder.setText("marvel")
+    open_search(page)
+    page.finder.field.setText("marvel")
     page.set_trace(run(replace(ASKED, model="marvel")))
-    assert page.found.text() == "1"
+    assert page.finder.found.text() == "1"
     page.set_trace(run(ASKED))
-    assert page.found.text() == "none"
+    assert page.finder.found.text() == "none"
     page.set_trace(run(replace(ASKED, system="word " * (CHUNK // 5 + 10) + "marvel")))
     choose(page, SYSTEM)
-    assert page.found.text() == "none"  # the end is not laid out yet
-    qtbot.waitUntil(lambda: page.found.text() == "1")
+    assert page.finder.found.text() == "none"  # the end is not laid out yet
+    qtbot.waitUntil(lambda: page.finder.found.text() == "1")
 
 
 @pytest.mark.parametrize("at_end", [False, True])

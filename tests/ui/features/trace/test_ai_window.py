@@ -201,20 +201,22 @@ def test_the_texts_of_a_call_are_searched(real, tmp_path) -> None:
     window = real(ai_project(tmp_path))
     window.run("trace.ai")
     page = window.trace.ai
+    field, found = page.finder.field, page.finder.found
     page.parts.button(USER).click()
     window.trace.open_search()
-    QTest.keyClicks(page.finder, "dawnkeep")
+    QTest.keyClicks(field, "dawnkeep")
     wanted = call_of(window).user.casefold().count("dawnkeep")
     assert wanted > 1
-    assert page.found.text() == str(wanted)
-    QTest.keyClick(page.finder, Qt.Key.Key_Return)
+    assert found.text() == f"1 of {wanted}"
     first = page.text.textCursor().selectionStart()
-    QTest.keyClick(page.finder, Qt.Key.Key_Return)
+    QTest.keyClick(field, Qt.Key.Key_Return)
     assert page.text.textCursor().selectionStart() > first
-    page.finder.setText("zzz")
-    assert page.found.text() == "none"
+    QTest.keyClick(field, Qt.Key.Key_Escape)
+    assert (page.finder.isHidden(), page.text.hasFocus(), page.text.extraSelections()) == (True, True, [])
+    field.setText("zzz")
     window.trace.open_search()
-    assert page.finder.selectedText() == "zzz", "the next word takes its place"
+    assert found.text() == "none"
+    assert field.selectedText() == "zzz", "the next word takes its place"
 
 
 def test_a_very_long_request_is_laid_out_in_pieces_and_copied_whole(real, tmp_path, qtbot) -> None:
@@ -229,8 +231,9 @@ def test_a_very_long_request_is_laid_out_in_pieces_and_copied_whole(real, tmp_pa
     page.copy_button.click()
     assert QGuiApplication.clipboard().text() == text
     qtbot.waitUntil(lambda: page.text.toPlainText() == text)
-    page.finder.setText("the end")
-    assert page.found.text() == "1"
+    window.trace.open_search()
+    page.finder.field.setText("the end")
+    assert page.finder.found.text() == "1 of 1"
 
 
 def test_an_entry_of_the_overview_is_chosen_by_its_link(real, tmp_path) -> None:
