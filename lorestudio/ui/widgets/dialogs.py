@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from msgspec import Struct
 from PySide6.QtCore import QSettings, Qt, QUrl
@@ -88,17 +88,21 @@ def choose_file(parent: QWidget, title: str, start: str, filters: str, chosen: C
     return open_file_dialog(QFileDialog(parent, title, start, filters, fileMode=existing), chosen)
 
 
-def choose_settings(
-    parent: QWidget, remembered: QSettings, title: str, chosen: Callable[[Path], object]
+SETTINGS_FILES: Final = "Settings (*.json);;All files (*)"
+
+
+def choose_again(
+    parent: QWidget, remembered: QSettings, kind: str, title: str, filters: str, chosen: Callable[[Path], object]
 ) -> QFileDialog:
-    """Ask for a file of settings, beginning where the last one was."""
+    """Ask for a file that exists, or without filters for a folder, beginning where the last one of its kind was."""
+    key = f"folders/{kind}"
 
     def take(path: Path) -> None:
-        remembered.setValue("folders/settings", str(path.parent))
+        remembered.setValue(key, str(path.parent if filters else path))
         chosen(path)
 
-    start = str(remembered.value("folders/settings", ""))
-    return choose_file(parent, title, start, tr("Settings (*.json);;All files (*)"), take)
+    start = str(remembered.value(key, ""))
+    return choose_file(parent, title, start, filters, take) if filters else choose_folder(parent, title, start, take)
 
 
 def chooser(line: QLineEdit, title: str, filters: str) -> QPushButton:

@@ -229,15 +229,20 @@ def test_files_and_folders(parent: QWidget, tmp_path: Path) -> None:
     assert told == [tmp_path / "a.json"] * 3
 
 
-def test_settings_are_looked_for_where_the_last_ones_were(parent: QWidget, tmp_path: Path) -> None:
+def test_what_is_chosen_again_is_looked_for_where_the_last_of_its_kind_was(parent: QWidget, tmp_path: Path) -> None:
     remembered, told = QSettings(str(tmp_path / "window.ini"), QSettings.Format.IniFormat), list[Path]()
     (tmp_path / "far").mkdir()
     for begins_there in (False, True):
-        asked = dialogs.choose_settings(parent, remembered, "Compare", told.append)
+        asked = dialogs.choose_again(parent, remembered, "settings", "Compare", "JSON (*.json)", told.append)
         assert (asked.directory().dirName() == "far") is begins_there
         asked.fileSelected.emit(str(tmp_path / "far" / "a.json"))
         asked.reject()
     assert told == [tmp_path / "far" / "a.json"] * 2
+    folder = dialogs.choose_again(parent, remembered, "vault", "Open", "", told.append)
+    assert folder.fileMode() is QFileDialog.FileMode.Directory
+    folder.fileSelected.emit(str(tmp_path / "far"))
+    folder.reject()
+    assert [remembered.value(f"folders/{kind}") for kind in ("settings", "vault")] == [str(tmp_path / "far")] * 2
 
 
 def test_a_text_to_read_is_copied_and_closed(parent: QWidget) -> None:

@@ -400,11 +400,8 @@ class PromptSetups(QObject):
 
     def _ask_file(self, dialog: PromptSetupDialog, source: TextOrigin) -> None:
         kind = _KINDS[source]
-        folder = f"folders/{source.value}"
-        start = str(self._settings.value(folder, ""))
 
         def chosen(path: Path) -> None:
-            self._settings.setValue(folder, str(path.parent))
             self._session.jobs.start(
                 tr(kind.reading),
                 lambda _report: kind.load(path),
@@ -412,7 +409,8 @@ class PromptSetups(QObject):
                 failed=lambda error: dialog.refuse(error) if isValid(dialog) else self._failed(error),
             )
 
-        dialogs.choose_file(self._window, tr(kind.title), start, tr(kind.filters), chosen)
+        title, filters = tr(kind.title), tr(kind.filters)
+        dialogs.choose_again(self._window, self._settings, source.value, title, filters, chosen)
 
     def _take_setup(self, setup: object) -> None:
         project = self._session.project

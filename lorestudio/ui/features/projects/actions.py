@@ -247,16 +247,7 @@ class ProjectsFeature(Feature):
     def _ask(self, name: str, chosen: Callable[[Path], object]) -> None:
         """Ask for one of `_CHOICES`, beginning where the last one was."""
         title, filters = map(tr, _CHOICES[name])
-        start = str(self.context.settings.value(f"folders/{name}", ""))
-
-        def take(path: Path) -> None:
-            self._remember(name, path.parent if filters else path)
-            chosen(path)
-
-        if filters:
-            dialogs.choose_file(self.context.window, title, start, filters, take)
-        else:
-            dialogs.choose_folder(self.context.window, title, start, take)
+        dialogs.choose_again(self.context.window, self.context.settings, name, title, filters, chosen)
 
     def _remember(self, name: str, folder: Path) -> None:
         self.context.settings.setValue(f"folders/{name}", str(folder))

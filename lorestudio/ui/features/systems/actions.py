@@ -305,7 +305,8 @@ class SystemsFeature(Feature):
     def _ask_settings(self, system: str) -> None:
         title = tr("Compare {system} with the settings of a file", system=system_title(system))
         add = partial(self.compare.add_file, system)
-        dialogs.choose_settings(self.context.window, self.context.settings, title, add)
+        window, remembered, files = self.context.window, self.context.settings, tr(dialogs.SETTINGS_FILES)
+        dialogs.choose_again(window, remembered, "settings", title, files, add)
 
     # ---- inside -----------------------------------------------------------------------------------------------------
 

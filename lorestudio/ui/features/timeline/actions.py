@@ -228,7 +228,8 @@ class TimelineFeature(Feature):
             self._compare(*((key, "shown") if place == 0 else ("shown", key)))
 
         title = tr("Compare with the settings of a file")
-        dialogs.choose_settings(self.context.window, self.context.settings, title, chosen)
+        window, remembered, files = self.context.window, self.context.settings, tr(dialogs.SETTINGS_FILES)
+        dialogs.choose_again(window, remembered, "settings", title, files, chosen)
 
     # ---- files ------------------------------------------------------------------------------------------------------
 
