@@ -24,7 +24,6 @@ from lorestudio.studio.project.answering import (
     KeySource,
     LlmError,
     Profile,
-    ProfileFile,
     try_profile,
 )
 from lorestudio.studio.project.files import own_folders
@@ -86,8 +85,7 @@ def add(
 ) -> None:
     """Add a profile."""
     known = connections()
-    file = known.load()
-    earlier = file.find(name)
+    earlier = known.load().find(name)
     _check_new(name, earlier, replace=replace, ask_key=ask_key, key_variable=key_variable)
     preset = next((preset for preset in PRESETS if preset.name.lower() == name.lower()), None)
     if not url and preset is None:
@@ -110,7 +108,7 @@ def add(
     elif earlier is not None and earlier.key_source is KeySource.KEYRING:
         with _keyring("keyring"):
             known.keys.delete(name)
-    _save(known, file, [other for other in file.profiles if other.name != name], profile)
+    known.put(profile, name)
     echo(f"The profile “{name}” is kept in {known.path}; {_KEPT[source].format(variable=key_variable)}.")
     if not model:
         say("it names no model, and most servers want one: add --model and --replace.")
@@ -152,26 +150,22 @@ def _keyring(subject: str) -> Iterator[None]:
         raise InputError(subject, f"{error.advice}{hint}") from error
 
 
-def _save(known: Connections, file: ProfileFile, others: list[Profile], *added: Profile) -> None:
-    known.save(ProfileFile((*others, *added), file.unreadable))
-
-
-def _found(known: Connections, name: str) -> tuple[ProfileFile, Profile]:
+def _found(known: Connections, name: str) -> Profile:
     file = known.load()
     profile = file.find(name)
     if profile is None:
         say_all(file.problems)
         raise InputError("NAME", f"there is no profile “{name}”. To see all: lorestudio profiles list")
-    return file, profile
+    return profile
 
 
 @command(profiles)
 def remove(name: Name, yes: DoItOption = False) -> None:
     """Remove a profile and its key, after asking you."""
     known = connections()
-    file, profile = _found(known, name)
+    profile = _found(known, name)
     ask_first(f"Remove the profile “{name}” and its key?", yes=yes)
-    _save(known, file, [other for other in file.profiles if other.name != name])
+    _written, key_left = known.remove(profile)
     echo(f"The profile “{name}” is removed.")
     kept = SystemSettingsFiles(own_folders()["Settings folder"] / "systems").read().values
     for system, each in kept.items():
@@ -182,12 +176,9 @@ def remove(name: Name, yes: DoItOption = False) -> None:
         say(f"{plural(chats, '# chat|# chats')} chose it in the window for the answers. Choose another there.")
     if writes:
         say("it wrote the replies in the window. Choose at “Reply” there who writes them.")
-    if profile.key_source is KeySource.KEYRING:
-        try:
-            known.keys.delete(name)
-        except LlmError as error:
-            say(f"its key may still be in the keyring. {error.advice}")
-            raise typer.Exit(FAILED) from error
+    if key_left is not None:
+        say(f"its key may still be in the keyring. {key_left.advice}")
+        raise typer.Exit(FAILED)
 
 
 def _chosen_in_window(name: str) -> tuple[int, bool]:
@@ -217,7 +208,7 @@ def _window_values(text: str, section: str) -> list[tuple[str, str]]:
 def test(name: Name) -> None:
     """Ask the provider for one word and say how long it took."""
     known = connections()
-    _, profile = _found(known, name)
+    profile = _found(known, name)
     reply = waited(try_profile(profile, known))
     said = " ".join(reply.text.split())[:_SHOWN] or "(nothing)"
     echo(f"“{profile.name}” answered in {reply.duration_ms:,.0f} ms: {said}")

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Final, TypeVar
 import platformdirs
 from msgspec import Struct, field
 
+from lorestudio.domain.records import replace
 from lorestudio.llm.errors import AnsweringError, ErrorKind, LlmError
 from lorestudio.llm.keys import Keys
 from lorestudio.llm.messages import ChatReply, ChatRequest
-from lorestudio.llm.profiles import Profile, ProfileFile, load_profiles, save_profiles
+from lorestudio.llm.profiles import KeySource, Profile, ProfileFile, load_profiles, save_profiles
 
 if TYPE_CHECKING:
     from lorestudio.llm.http.client import HttpChatClient
@@ -41,9 +42,31 @@ class Connections(Struct, frozen=True):
         """The profiles. Raises SettingsError."""
         return load_profiles(self.path)
 
-    def save(self, file: ProfileFile) -> None:
-        """Write the profiles; what could not be read stays. Raises ProfileError or SettingsError."""
+    def save(self, file: ProfileFile) -> ProfileFile:
+        """Write the profiles, and return them; what could not be read stays. Raises ProfileError or SettingsError."""
         save_profiles(self.path, file.profiles, file.unreadable)
+        return file
+
+    def put(self, profile: Profile, before: str) -> ProfileFile:
+        """Write a profile in place of the one called `before`, or as the last; the profiles then. Raises as `save`."""
+        file = self.load()
+        profiles = list(file.profiles)
+        place = next((place for place, each in enumerate(profiles) if each.name == before), len(profiles))
+        profiles[place : place + 1] = [profile]
+        return self.save(replace(file, profiles=tuple(profiles)))
+
+    def remove(self, profile: Profile) -> tuple[ProfileFile, LlmError | None]:
+        """Take a profile out of the file and its key out of the keyring: the profiles then, and why the key is still
+        there. Raises as `save`.
+        """
+        file = self.load()
+        written = self.save(replace(file, profiles=tuple(each for each in file.profiles if each.name != profile.name)))
+        try:
+            if profile.key_source is KeySource.KEYRING:
+                self.keys.delete(profile.name)
+        except LlmError as error:
+            return written, error
+        return written, None
 
     def client(self, profile: Profile) -> HttpChatClient:
         """The client of a profile."""

@@ -250,6 +250,13 @@ def test_a_new_address_does_not_get_the_old_key(lorestudio: Run, memory: Memory)
     assert memory.kept == {}
 
 
+def test_a_profile_is_replaced_at_its_place(lorestudio: Run) -> None:
+    for name, more in (("One", ()), ("Two", ()), ("One", ("--replace", "--model", "m"))):
+        lorestudio("profiles", "add", name, "--url", URL, *more)
+    shown = json.loads(lorestudio("profiles", "list", "--json").stdout)
+    assert [(each["name"], each["model"]) for each in shown] == [("One", "m"), ("Two", "")]
+
+
 def test_a_profile_goes_even_where_its_key_cannot(
     lorestudio: Run, memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -390,14 +390,7 @@ class ProfilesDialog(Dialog):
 
 def _save_profile(connections: Connections, before: Profile | None, profile: Profile, key: str, test: bool) -> _Saved:
     """Write the profile in place of `before`, and its key into the keyring. Raises ProfileError or SettingsError."""
-    file = connections.load()
-    others = [item for item in file.profiles if before is None or item.name != before.name]
-    place = len(others)
-    if before is not None:
-        place = next((place for place, item in enumerate(file.profiles) if item.name == before.name), place)
-    profiles = (*others[:place], profile, *others[place:])
-    written = replace(file, profiles=profiles)
-    connections.save(written)
+    written = connections.put(profile, before.name if before is not None else "")
     problem = ""
     try:
         _store_key(connections, before, profile, key)
@@ -424,15 +417,8 @@ def _store_key(connections: Connections, before: Profile | None, profile: Profil
 
 def _delete_profile(connections: Connections, profile: Profile) -> _Saved:
     """Take a profile out of the file and its key out of the keyring. Raises ProfileError or SettingsError."""
-    file = connections.load()
-    written = replace(file, profiles=tuple(item for item in file.profiles if item.name != profile.name))
-    connections.save(written)
-    problem = ""
-    if profile.key_source is KeySource.KEYRING:
-        try:
-            connections.keys.delete(profile.name)
-        except LlmError as error:
-            problem = tr("The profile was deleted, its key was not. {advice}", advice=str(error))
+    written, key_left = connections.remove(profile)
+    problem = tr("The profile was deleted, its key was not. {advice}", advice=key_left) if key_left else ""
     return _Saved(written, "", problem)
 
 
