@@ -83,6 +83,15 @@ def test_after_closing_nobody_hears_anything(jobs: Jobs) -> None:
     listener.deleteLater()
 
 
+def test_a_loop_runs_for_its_own_calls_only(qapp: object) -> None:
+    seen: list[object] = []
+    window_loop().call_soon(lambda: seen.append(asyncio.get_running_loop()))
+    drain()
+    assert seen == [window_loop()]
+    with pytest.raises(RuntimeError, match="no running event loop"):
+        asyncio.get_running_loop()
+
+
 class Heard:
     """Everything that was said of jobs, on which thread."""
 
