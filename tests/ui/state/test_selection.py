@@ -234,8 +234,23 @@ def test_the_same_project_read_again_shows_what_was_looked_at(kept: KeptPlace) -
 
 def test_another_project_begins_anew(kept: KeptPlace, tmp_path: Path) -> None:
     kept._selection.choose_entry(SKARN)
+    kept._selection.choose_message(1, Generation(1))
     kept._session.set_project(make_project(tmp_path / "other"))
     assert not kept.is_same
+    with kept.held():
+        kept._selection.clear()
     assert not kept.restore()
     assert kept.recent == []
     assert kept.is_same
+    assert kept.restore()
+    assert (kept._selection.message, kept._selection.entry) == (None, None)
+
+
+def test_the_reply_that_is_to_come_is_looked_at_again(kept: KeptPlace) -> None:
+    chat = kept._session.chat
+    assert chat is not None
+    kept._selection.choose_message(len(chat.messages), None)
+    with kept.held():
+        kept._selection.clear()
+    assert kept.restore()
+    assert kept._selection.message == len(chat.messages)
