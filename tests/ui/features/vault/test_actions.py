@@ -905,13 +905,25 @@ def test_a_copy_that_is_undone_is_not_begun_to_be_written(window, vault, monkeyp
     assert len(begun) == 1
 
 
-def test_several_notes_are_switched_together_and_off_first(window, vault) -> None:
+def select_rows(window, vault, *names) -> None:
     window.vault.show_table(True)
-    rows = [
-        window.vault.table_model.place_of(note_key(window.session.note_at(vault / name)))
-        for name in ("Bell.md", "Skarn.md")
-    ]
+    model, notes = window.vault.table_model, [window.session.note_at(vault / name) for name in names]
+    rows = [model.place_of(note_key(note)) for note in notes]
     window.vault.table.select_places(rows, rows[0])
+
+
+def test_what_is_selected_after_a_change_is_selected_in_the_next_reading_too(window, vault) -> None:
+    select_rows(window, vault, "Bell.md", "Skarn.md")
+    window.run("note.enable")
+    settle(window)
+    select_rows(window, vault, "places/Dawnkeep.md", "items/Crown.md")
+    window.run("vault.reload")
+    settle(window)
+    assert {note.filename for note in window.vault.chosen} == {"places/Dawnkeep.md", "items/Crown.md"}
+
+
+def test_several_notes_are_switched_together_and_off_first(window, vault) -> None:
+    select_rows(window, vault, "Bell.md", "Skarn.md")
     window.run("note.enable")
     settle(window)
     after = contents(vault)
