@@ -167,8 +167,8 @@ def test_what_can_be_done_depends_on_the_situation(situation: str, make_window, 
         window.session.set_activity("")
 
 
-SAID_OTHERWISE = {"Connect a model", "Connect a model…", "Take sentences", "Test a text"}
-"""Buttons in whose place the name of what they do would say less."""
+SAID_OTHERWISE = {"Connect a model", "Connect a model…", "Open a vault first.", "Take sentences", "Test a text"}
+"""Words in whose place the name of what is done would say less."""
 
 
 def offered() -> set[tuple[str, str]]:
