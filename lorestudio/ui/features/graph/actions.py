@@ -52,6 +52,6 @@ class GraphFeature(Feature):
         )  # fmt: skip
 
     def stop(self) -> None:
-        """Lay nothing out any more."""
+        """Keep what is not kept yet."""
         if self.is_made("graph"):
             self.pane.stop()

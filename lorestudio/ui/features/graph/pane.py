@@ -79,7 +79,6 @@ class GraphPane(Pane):
         self._hits: tuple[int, ...] = ()
         self._newest = Newest(session.jobs)
         self._large = False
-        self._stopped = False
         self._fired_stale = True
         self._count_soon = later(self, self._count_fired)
         self._build()
@@ -155,9 +154,7 @@ class GraphPane(Pane):
         return self.lists.entries if self.tabs.currentIndex() == LIST else self.gaps
 
     def stop(self) -> None:
-        """End what runs and save what is to be kept; for the end of the window."""
-        self._stopped = True
-        self._newest.cancel()
+        """Save what is to be kept; for the end of the window."""
         self._keeper.finish()
 
     @property
@@ -192,7 +189,7 @@ class GraphPane(Pane):
     def _make(self, *, fresh: bool = False, again: bool = False) -> None:
         """Make the graph where it is not that of the vault, or `again`; only while somebody looks."""
         project = self._session.project
-        if project is None or self._stopped or not self.isVisible():
+        if project is None or not self.isVisible():
             return
         if self._fired_stale:
             self._count_soon.start()
@@ -367,7 +364,7 @@ class GraphPane(Pane):
 
     def _traces_changed(self) -> None:
         self._fired_stale = True
-        if self.isVisible() and not self._stopped:
+        if self.isVisible():
             self._count_soon.start()
 
     def _count_fired(self) -> None:
