@@ -12,6 +12,7 @@ from msgspec import Struct
 from PySide6.QtGui import QTextBlockFormat, QTextCursor
 from PySide6.QtWidgets import QWidget
 
+from lorestudio.domain.records import same_ends
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, tr
 from lorestudio.ui.widgets.layouts import column, label, row, text_view
@@ -19,6 +20,9 @@ from lorestudio.ui.widgets.paint import text_format
 
 AROUND: Final = 2
 """So many equal lines are shown around a difference."""
+
+MOST_LINES: Final = 2000
+"""Longer differences are cut; nobody reads them here."""
 
 _WORD: Final = re.compile(r"\w+|\s+|[^\w\s]")
 
@@ -41,9 +45,11 @@ class DiffLine(Struct, frozen=True):
 def diff_lines(before: str, after: str) -> tuple[DiffLine, ...]:
     """The lines of two texts in one row, equal ones far from a difference folded."""
     old, new = before.splitlines(), after.splitlines()
+    head, tail = (max(same - AROUND, 0) for same in same_ends(old, new))  # to compare all of that would take long
+    old, new = old[head : len(old) - tail], new[head : len(new) - tail]
     matcher = SequenceMatcher(None, old, new, autojunk=len(old) > 3000)
     lines: list[DiffLine] = []
-    shown = 0
+    shown = -head
     for group in matcher.get_grouped_opcodes(AROUND):
         if group[0][1] > shown:
             lines.append(DiffLine("", folded=group[0][1] - shown))
@@ -53,8 +59,8 @@ def diff_lines(before: str, after: str) -> tuple[DiffLine, ...]:
             else:
                 lines += _changed(old[first:last], new[first_new:last_new])
         shown = group[-1][2]
-    if lines and shown < len(old):
-        lines.append(DiffLine("", folded=len(old) - shown))
+    if lines and shown < len(old) + tail:
+        lines.append(DiffLine("", folded=len(old) + tail - shown))
     return tuple(lines)
 
 
@@ -117,8 +123,8 @@ class DiffView(QWidget):
 
     def show_texts(self, before: str, after: str) -> None:
         """Show two texts."""
-        self._lines = diff_lines(before, after)
-        changed = sum(line.sign != " " for line in self._lines)
+        lines = diff_lines(before, after)
+        self._lines, changed = lines[:MOST_LINES], sum(line.sign != " " for line in lines)
         words = count(changed, "line differs", "lines differ")
         if not changed:
             words = tr("The texts are the same.") if before == after else tr("Only line ends differ.")

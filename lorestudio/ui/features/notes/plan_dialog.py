@@ -12,16 +12,10 @@ from pathlib import Path
 from typing import Final
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QKeyEvent, QTextCursor, QTextFormat
-from PySide6.QtWidgets import QDialogButtonBox, QFormLayout, QPlainTextEdit, QPushButton, QTextEdit, QWidget
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QDialogButtonBox, QFormLayout, QPushButton, QWidget
 
-from lorestudio.studio.notes.changes.change_set import (
-    DifferenceLine,
-    DiffLineKind,
-    NoteFileChange,
-    difference,
-    shown_name,
-)
+from lorestudio.studio.notes.changes.change_set import NoteFileChange, shown_name
 from lorestudio.studio.notes.vault_notes import Planned, VaultNotes
 from lorestudio.ui.shell.jobs import Newest
 from lorestudio.ui.shell.qt import later, plain
@@ -29,14 +23,9 @@ from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, tr
 from lorestudio.ui.state.note_changes import Done, NoteWork, Plan
 from lorestudio.ui.widgets.dialogs import Dialog
+from lorestudio.ui.widgets.diff_view import DiffView
 from lorestudio.ui.widgets.layouts import column, label, named, split, text_view
-from lorestudio.ui.widgets.paint import text_format
 from lorestudio.ui.widgets.rows import NameList
-
-MOST_LINES: Final = 2000
-"""Longer differences are cut; nobody reads them here."""
-
-_TONES: Final = {DiffLineKind.NEW: "good_soft", DiffLineKind.GONE: "error_soft"}
 
 
 class ChangeView(QWidget):
@@ -44,21 +33,20 @@ class ChangeView(QWidget):
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._theme = theme
         self._changes: tuple[NoteFileChange, ...] = ()
-        self._lines: tuple[DifferenceLine, ...] = ()
         self.summary = label(self, kind="muted")
         self.files = named(NameList(self), tr("Notes that would change"))
         self.files.setUniformItemSizes(True)
-        self.text = text_view(self, tr("What would change in the note"), fixed=True)
-        self.text.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
+        self.diff = DiffView(theme, (tr("Now"), tr("Afterwards")), self)
+        words = tr("The text stays as it is; only the file's name or folder changes.")
+        self.diff.view.setPlaceholderText(words)
+        self.diff.setContentsMargins(6, 0, 0, 0)
         self.remarks = text_view(self, tr("What else you should know"))
         self.remarks.setMaximumHeight(84)
-        self.split = split(self.files, self.text, across=True, sizes=(210, 420), stretch=1)
+        self.split = split(self.files, self.diff, across=True, sizes=(210, 420), stretch=1)
         # The stretch takes the room while there is no plan, so that the sentence stands at the top.
         column(self.summary, (self.split, 1), self.remarks, 0, of=self, spacing=5, margins=0)
         self.files.currentRowChanged.connect(self._show_file)
-        theme.changed.connect(self._paint)
         self.say("")
 
     def say(self, text: str) -> None:
@@ -100,27 +88,9 @@ class ChangeView(QWidget):
         return name
 
     def _show_file(self, row: int) -> None:
-        self._lines = ()
-        words: list[str] = []
         if 0 <= row < len(self._changes):
-            self._lines = difference(self._changes[row])[:MOST_LINES]
-            words = [f"{line.kind.value} {line.text}" for line in self._lines]
-            if not words:
-                words = [tr("The text stays as it is; only the file's name or folder changes.")]
-        self.text.setPlainText("\n".join(words))
-        self._paint()
-
-    def _paint(self) -> None:
-        marks: list[QTextEdit.ExtraSelection] = []
-        block = self.text.document().firstBlock()
-        for line in self._lines:
-            if line.kind in _TONES and block.isValid():
-                look, mark = text_format(self._theme.palette, ground=_TONES[line.kind]), QTextEdit.ExtraSelection()
-                look.setProperty(QTextFormat.Property.FullWidthSelection, True)
-                mark.cursor, mark.format = QTextCursor(block), look
-                marks.append(mark)
-            block = block.next()
-        self.text.setExtraSelections(marks)
+            change = self._changes[row]
+            self.diff.show_texts(change.before or "", change.after or "")
 
 
 PREVIEW_DELAY_MS: Final = 250

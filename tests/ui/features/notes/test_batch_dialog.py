@@ -260,7 +260,7 @@ def test_a_flag_is_written_as_deeplore_reads_it(make_alone, typed: str, written:
     dialog, desk = make_alone("Skarn.md")
     write(dialog, "enabled", Operation.SET, typed, ValueKind.FLAG)
     assert seen(dialog, desk) == "1 note changes"
-    assert f"+ enabled: {written}" in dialog.view.text.toPlainText()
+    assert f"+ enabled: {written}" in dialog.view.diff.view.toPlainText()
     dialog.reject()
     desk.settle()
 

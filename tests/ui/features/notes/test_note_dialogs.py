@@ -92,7 +92,7 @@ def test_a_note_is_made_where_it_was_said(new, desk) -> None:
     made = desk.folder / "places" / "Moth.md"
     assert dialog.path == made
     assert dialog.view.summary.text() == "places/Moth.md will be made, with this text:"
-    assert "+ # Moth" in dialog.view.text.toPlainText()
+    assert "+ # Moth" in dialog.view.diff.view.toPlainText()
     assert not made.exists()
     dialog.ok.click()
     desk.settle()
@@ -126,7 +126,7 @@ def test_the_template_that_the_folders_notes_have_is_chosen(make_desk, theme, pa
         told.append(dialog.template.currentText())
     seen(dialog, desk)
     assert told == ["place", "event"]
-    assert "event" in dialog.view.text.toPlainText()
+    assert "event" in dialog.view.diff.view.toPlainText()
     while dialog.template.currentText() != "character":
         QTest.keyClick(dialog.template, Qt.Key.Key_Up)
     dialog.folder.setText("places")
@@ -141,11 +141,11 @@ def test_templates_are_offered_and_the_first_is_chosen(new, desk) -> None:
     assert len(names) > 2
     assert dialog.template.currentIndex() == 1  # most notes here are meant to be an entry
     seen(dialog, desk)
-    assert "tags:" in dialog.view.text.toPlainText()
+    assert "tags:" in dialog.view.diff.view.toPlainText()
     dialog.template.setCurrentIndex(0)
     assert not dialog.ok.isEnabled()
     seen(dialog, desk)
-    assert dialog.view.text.toPlainText().strip().startswith("+ # Moth")
+    assert dialog.view.diff.view.toPlainText().strip().startswith("+ # Moth")
     for _ in range(2):
         QTest.keyClick(dialog.template, Qt.Key.Key_Down)
     dialog._read_templates()  # as when another vault is chosen

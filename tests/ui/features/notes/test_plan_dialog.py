@@ -14,8 +14,8 @@ from PySide6.QtWidgets import QApplication, QDialogButtonBox, QLineEdit, QWidget
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.notes.changes.change_set import ChangeSet, NoteFileChange
 from lorestudio.studio.notes.vault_notes import Planned, VaultNotes
-from lorestudio.ui.features.notes import plan_dialog
 from lorestudio.ui.features.notes.plan_dialog import ChangeView, PlanDialog
+from lorestudio.ui.widgets import diff_view
 from tests.ui.conftest import drain, turned_round
 from tests.ui.vaults import NOTES, contents
 
@@ -51,7 +51,10 @@ def test_each_file_says_what_becomes_of_it(theme: Theme) -> None:
 
 def colours(view: ChangeView) -> dict[str, str]:
     """The grounds of the lines that have one."""
-    return {each.cursor.block().text(): each.format.background().color().name() for each in view.text.extraSelections()}
+    document = view.diff.view.document()
+    blocks = [document.findBlockByNumber(place) for place in range(document.blockCount())]
+    grounds = [(each.text(), each.blockFormat().background()) for each in blocks]
+    return {text: ground.color().name() for text, ground in grounds if ground.style() is not Qt.BrushStyle.NoBrush}
 
 
 def test_lines_that_come_and_go_have_their_colours(theme: Theme, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -61,19 +64,21 @@ def test_lines_that_come_and_go_have_their_colours(theme: Theme, monkeypatch: py
     view.show_plan(Planned(ChangeSet("All", (change, moved)), ()), (VAULT,), "Two things.")
     assert (view.summary.text(), view.files.currentRow(), view.remarks.isHidden()) == ("Two things.", 0, True)
     assert not view.split.isHidden()
-    assert view.text.toPlainText().split("\n") == ["  same", "- old", "+ new"]
+    assert view.diff.view.toPlainText().split("\n") == ["  same", "- old", "+ new"]
     for name in ("light", "dark"):
         theme.choose(name)
         assert colours(view) == {"- old": theme.color("error_soft").name(), "+ new": theme.color("good_soft").name()}
     view.files.setCurrentRow(1)
-    assert view.text.toPlainText() == "The text stays as it is; only the file's name or folder changes."
+    assert (view.diff.view.toPlainText(), view.diff.summary.text()) == ("", "The texts are the same.")
+    assert view.diff.view.placeholderText().startswith("The text stays as it is; only the file's name")
     assert colours(view) == {}
-    monkeypatch.setattr(plan_dialog, "MOST_LINES", 2)
+    monkeypatch.setattr(diff_view, "MOST_LINES", 2)
     view.files.setCurrentRow(0)
-    assert view.text.toPlainText().split("\n") == ["  same", "- old"]
+    assert view.diff.view.toPlainText().split("\n") == ["  same", "- old"]
+    assert view.diff.summary.text() == "2 lines differ"
     view.show_plan(Planned(ChangeSet("Nothing", ()), ("It is so already.",)), (VAULT,))
     assert (view.split.isHidden(), view.remarks.isHidden()) == (True, False)
-    assert (view.summary.text(), view.text.toPlainText()) == ("0 notes change.", "")
+    assert view.summary.text() == "0 notes change."
     view.deleteLater()
 
 
@@ -137,7 +142,7 @@ def test_nothing_is_done_before_it_was_looked_at(rewrite: Rewrite, desk: Desk) -
     desk.settle()
     assert (rewrite.view.summary.text(), rewrite.ok.isEnabled()) == ("1 note changes.", True)
     assert contents(desk.folder) == NOTES
-    assert view.files.geometry().right() < view.text.x()
+    assert view.files.geometry().right() < view.diff.x()
     rewrite.words.setText("Louder.")
     assert (rewrite.ok.isEnabled(), rewrite._delay.isActive()) == (False, True)
     rewrite.words.clear()
@@ -151,9 +156,9 @@ def test_nothing_is_done_before_it_was_looked_at(rewrite: Rewrite, desk: Desk) -
 def test_enter_does_what_was_seen_and_tab_leaves_what_is_only_read(rewrite: Rewrite, desk: Desk) -> None:
     rewrite.words.setText("Loud.")
     seen(rewrite, desk)
-    rewrite.view.text.setFocus()
-    QTest.keyClick(rewrite.view.text, Qt.Key.Key_Tab)
-    assert not rewrite.view.text.hasFocus()
+    rewrite.view.diff.view.setFocus()
+    QTest.keyClick(rewrite.view.diff.view, Qt.Key.Key_Tab)
+    assert not rewrite.view.diff.view.hasFocus()
     rewrite.words.setFocus()
     QTest.keyClick(rewrite.words, Qt.Key.Key_Return)
     desk.settle()
@@ -218,7 +223,7 @@ def test_a_plan_of_before_that_is_looked_at_late_is_not_shown(rewrite: Rewrite, 
             rewrite.words.setText(words)
             rewrite.preview()
     assert (rewrite.problem.isVisible(), rewrite.ok.isEnabled()) == (False, True)
-    assert "Loud." in rewrite.view.text.toPlainText()
+    assert "Loud." in rewrite.view.diff.view.toPlainText()
     rewrite.reject()
 
 

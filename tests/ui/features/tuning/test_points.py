@@ -142,7 +142,7 @@ def test_what_a_point_turns_in_a_note_is_shown_before_its_settings_are_taken(
     (dialog,) = window.findChildren(PointDialog)
     assert dialog.windowTitle() == f"Use point {pane.current.number}"
     assert "scanDepth 1 → 5" in dialog.form.itemAt(0).widget().text()
-    assert "+ priority: 7" in dialog.view.text.toPlainText()
+    assert "+ priority: 7" in dialog.view.diff.view.toPlainText()
     assert dialog.ok.isEnabled()
     assert "priority" not in bell.read_text("utf-8")
     assert window.session.project.settings.scan_depth == 1

@@ -119,7 +119,7 @@ def test_what_a_point_turns_in_notes_is_shown_and_written_and_undone(window: Mai
     (dialog,) = window.findChildren(PointDialog)
     assert lamp.read_text(encoding="utf-8") == before
     assert window.session.project.settings.scan_depth == 1
-    assert "+ priority: 99" in dialog.view.text.toPlainText()
+    assert "+ priority: 99" in dialog.view.diff.view.toPlainText()
     assert "scanDepth 1 → 6" in dialog.form.itemAt(0).widget().text()
     dialog.ok.click()
     settle(window)
