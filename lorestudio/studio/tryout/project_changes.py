@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 
@@ -55,12 +55,12 @@ def plan_change(vaults: Sequence[VaultNotes], path: Path, change: Change) -> Pla
 class ProjectChanges:
     """One project with one change after the other, each on its own; nothing is written.
 
-    `texts` are notes as they would be saved, by vault and file name; others are read from disk when they are needed.
+    Texts of notes are read from disk when they are needed.
     """
 
-    def __init__(self, project: Project, texts: Mapping[tuple[str, str], str] | None = None) -> None:
+    def __init__(self, project: Project) -> None:
         self.project = project
-        self._texts = dict(texts or {})
+        self._texts: dict[tuple[str, str], str] = {}
 
     @cached_property
     def _vaults(self) -> EditedVaults | None:

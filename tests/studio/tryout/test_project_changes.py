@@ -34,9 +34,10 @@ def test_only_the_lines_of_the_property_change(values, after):
     assert edited_text(LAMP, edit(**values)) == after
 
 
-def test_a_note_becomes_another_entry_and_the_project_stays():
-    project = project_of()
-    changes = ProjectChanges(project, {("v", "Lamp.md"): LAMP})
+def test_a_note_becomes_another_entry_and_the_project_stays(tmp_path):
+    (tmp_path / "Lamp.md").write_text(LAMP)
+    project = replace(project_of(), vault_folders=(tmp_path,))
+    changes = ProjectChanges(project)
     assert changes.can_edit("v", "Lamp.md")
 
     made, settings = changes.made(Change("priority", "p", note=edit("priority", value=7)), MAIN, project.settings)
@@ -61,13 +62,15 @@ def test_settings_and_choices_are_replaced_alone():
     assert made.index is project.index
 
 
-def test_a_note_whose_text_is_not_at_hand_cannot_be_tried():
+def test_a_note_whose_text_is_not_at_hand_cannot_be_tried(tmp_path):
     changes = ProjectChanges(project_of())
     assert not changes.can_edit("v", "Lamp.md")
     with pytest.raises(InputError, match="not at hand"):
         changes.made(Change("priority", "p", note=edit("priority", value=7)), MAIN, DeepLoreSettings())
-    unknown = ProjectChanges(replace(project_of(), vault_state=None), {("v", "Lamp.md"): LAMP})
-    assert not unknown.can_edit("v", "Lamp.md")
+    (tmp_path / "Lamp.md").write_text(LAMP)
+    there = replace(project_of(), vault_folders=(tmp_path,))
+    assert ProjectChanges(there).can_edit("v", "Lamp.md")
+    assert not ProjectChanges(replace(there, vault_state=None)).can_edit("v", "Lamp.md")
 
 
 def test_a_plan_has_the_title_of_the_change_and_says_what_cannot_be_done(tmp_path):
