@@ -239,10 +239,13 @@ class AiPage(QWidget):
 
     def _lay_out_more(self) -> None:
         end = self._laid_out + CHUNK
-        self._append(self._whole[self._laid_out : end])
+        with QSignalBlocker(self.text):  # to look for words after each piece would take long
+            self._append(self._whole[self._laid_out : end])
         self._laid_out = min(end, len(self._whole))
         if self._laid_out < len(self._whole):
             self._more.start()
+        else:
+            self.finder.renew()
 
     def _append(self, text: str) -> None:
         cursor = QTextCursor(self.text.document())

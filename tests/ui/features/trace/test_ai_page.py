@@ -14,8 +14,9 @@ from lorestudio.domain.records import replace
 from lorestudio.llm.messages import ChatRequest
 from lorestudio.trace.model import AiCall, Phase, StageRecord, Trace
 from lorestudio.ui.features.trace.ai_page import CHUNK, OVERVIEW, REPLY, SYSTEM, USER, AiPage
-from lorestudio.ui.shell.theme import Theme
+from lorestudio.ui.shell.theme import Palette, Theme
 from lorestudio.ui.state.replay_worker import LiveRun
+from lorestudio.ui.widgets import find_line
 from lorestudio.ui.widgets.find_line import MOST_FOUND
 from tests.ui.worlds import make_trace
 
@@ -190,17 +191,26 @@ def test_what_is_found_is_marked_until_the_field_is_empty(page: AiPage, theme: T
     assert page.text.extraSelections() == []
 
 
-def test_a_search_goes_on_in_what_is_shown_next(page: AiPage, qtbot: QtBot) -> None:
+def test_a_search_goes_on_in_what_is_shown_next(page: AiPage, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
     open_search(page)
     page.finder.field.setText("marvel")
     page.set_trace(run(replace(ASKED, model="marvel")))
     assert page.finder.found.text() == "1"
     page.set_trace(run(ASKED))
     assert page.finder.found.text() == "none"
-    page.set_trace(run(replace(ASKED, system="word " * (CHUNK // 5 + 10) + "marvel")))
+    looked: list[str] = []
+    mark_all = find_line.mark_all
+
+    def marked(text: find_line.Text, words: str, palette: Palette) -> str:
+        looked.append(words)
+        return mark_all(text, words, palette)
+
+    monkeypatch.setattr(find_line, "mark_all", marked)
+    page.set_trace(run(replace(ASKED, system="word " * (CHUNK // 5 * 6) + "marvel")))
     choose(page, SYSTEM)
     assert page.finder.found.text() == "none"  # the end is not laid out yet
     qtbot.waitUntil(lambda: page.finder.found.text() == "1")
+    assert len(looked) <= 4, "not after each piece"
 
 
 @pytest.mark.parametrize("at_end", [False, True])
