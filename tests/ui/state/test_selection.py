@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -14,7 +15,6 @@ from tests.ui.worlds import BELL, CROWN, DAWNKEEP, SKARN, make_project
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from lorestudio.ui.state.session import Session
 
@@ -206,6 +206,9 @@ def test_what_was_looked_at_last_stands_first_and_once(kept: KeptPlace) -> None:
     for number in range(MOST_RECENT + 5):
         kept._selection.choose_entry((BELL, CROWN)[number % 2])
     assert len(kept.recent) == 3
+    kept.recent = [Path(str(number)) for number in range(MOST_RECENT)]
+    kept._selection.choose_entry(SKARN)
+    assert kept.recent == [file_of(kept, SKARN), *(Path(str(number)) for number in range(MOST_RECENT - 1))]
 
 
 def test_a_file_that_was_renamed_is_found_by_its_new_name(kept: KeptPlace) -> None:
@@ -229,7 +232,7 @@ def test_the_same_project_read_again_shows_what_was_looked_at(kept: KeptPlace) -
     assert (kept._selection.entry, kept._selection.stage) == (SKARN, "contextual gating")
     kept.want(file_of(kept, CROWN))
     assert kept.restore()
-    assert kept._selection.entry == CROWN
+    assert (kept._selection.entry, kept._selection.stage) == (CROWN, None)
 
 
 def test_another_project_begins_anew(kept: KeptPlace, tmp_path: Path) -> None:
