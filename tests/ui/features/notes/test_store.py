@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 from PySide6.QtGui import QTextCursor
@@ -212,6 +213,44 @@ def test_a_look_that_fails_is_told_once_and_another_one_may_succeed(store, told,
     store.check(path)
     done()
     assert told.names == ["unseen", "reloaded", "unseen"]
+    assert store.open(path) is not None  # whoever comes back to the note hears it again
+    store.check(path)
+    done()
+    assert told.names == ["unseen", "reloaded", "unseen", "unseen"]
+
+
+def test_what_is_found_of_a_note_that_was_given_up_meanwhile_counts_no_more(store, told, buffer, path, done) -> None:
+    path.write_text("theirs", encoding="utf-8")
+    store.check(path)
+    store.reopen(path)
+    done()
+    assert told.names == ["opened"]
+
+
+def test_what_is_found_while_a_note_is_being_saved_is_no_clash(
+    store, told, buffer, path, done, qtbot, monkeypatch
+) -> None:
+    written, go, write = threading.Event(), threading.Event(), store.write
+
+    def slowly(path: Path, text: str, digest: str | None) -> str:
+        new = write(path, text, digest)
+        written.set()
+        go.wait(5)
+        return new
+
+    def late(*about: Any) -> OnDisk:
+        written.wait(5)
+        return look(*about)
+
+    store.write = slowly
+    monkeypatch.setattr(notes_store, "look", late)
+    typed(buffer, "mine ")
+    store.check(path)
+    store.save(path)
+    qtbot.waitUntil(lambda: path not in store._looking)
+    go.set()
+    done()
+    assert told.names == ["saved"]
 
 
 # ---- writing --------------------------------------------------------------------------------------------------------
@@ -427,6 +466,45 @@ def test_a_note_that_was_undone_before_the_pause_is_not_kept(store, buffer, path
     buffer.document.undo()
     done()
     assert copies.asked == [("keep", path.name), ("drop", path.name)]
+
+
+def test_a_copy_goes_at_once_where_nothing_is_unsaved_any_more(store, buffer, path, done) -> None:
+    copies = store.keeping = Copies()
+    typed(buffer, "b")
+    store.keep_now()
+    done()
+    typed(buffer, "c")
+    while buffer.dirty:
+        buffer.document.undo()
+    done()
+    assert copies.kept == {}
+
+
+def test_a_copy_that_was_to_go_stays_where_the_note_is_written_again(store, buffer, path, done) -> None:
+    copies = store.keeping = Copies()
+    typed(buffer, "b")
+    store.keep_now()
+    done()
+    buffer.document.undo()
+    typed(buffer, "c")
+    store.keep_now()
+    done()
+    assert (copies.kept, store.kept) == ({path: buffer.text}, {path})
+
+
+def test_a_text_that_goes_on_in_another_file_is_kept_for_that_one_alone(store, buffer, path, done) -> None:
+    copies = store.keeping = Copies()
+    typed(buffer, "mine ")
+    store.keep_now()
+    done()
+    other = path.rename(path.with_name("Dragon.md"))
+    store.go_on(buffer, other, lambda: None)
+    done()
+    store.keep_now()
+    done()
+    assert store.buffers.get(path) is None
+    assert list(store._drafts.all) == [other]
+    assert (list(copies.kept), store.kept) == ([other], {other})
 
 
 def test_copies_are_written_one_after_another(store, buffer, path, done) -> None:
