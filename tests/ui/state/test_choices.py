@@ -135,6 +135,9 @@ def test_changed_settings_are_kept_by_chat_and_by_what_they_were_changed_from(tm
     assert (again.load("moved"), again.load("a")) == (RunChoice(Mode.TWO_STAGE), None)
     again.move("moved", "a", tmp_path / "a.jsonl", "mark")
     assert again.place_before("copy", tmp_path / "copy.jsonl", "mark") == tmp_path / "a.jsonl"
+    again.save("known", RunChoice())
+    assert again.place_before("known", tmp_path / "known.jsonl", "other") is None
+    assert again.place_before("known", tmp_path / "elsewhere.jsonl", "other") is None, "something is remembered of it"
     again.forget_changes("a")
     assert again.changes("a", "") == {}
     for torn in ("{", "[]", '{"": 3}'):
