@@ -967,6 +967,14 @@ def test_the_palette_finds_notes_by_title_and_keys_and_leads_to_them(window) -> 
     assert chosen_file(window) == "Bell.md"
 
 
+def test_a_place_of_a_note_is_shown_where_the_pane_is_closed(window, vault) -> None:
+    window.docks["entry"].hide()
+    window.features.vault.jump(vault / "Bell.md", 0, 0, 0)
+    settle(window)
+    assert not window.docks["entry"].isHidden()
+    assert chosen_file(window) == "Bell.md"
+
+
 def test_after_a_deletion_the_next_note_is_looked_at_and_after_the_last_the_one_before(window, vault) -> None:
     window.vault.show_table(True)
     window.vault.table.sortByColumn(0, Qt.SortOrder.AscendingOrder)

@@ -90,6 +90,10 @@ def test_steps_and_gaps_of_all_or_of_what_is_chosen(window: MainWindow) -> None:
     window.run("note.fill_gaps")
     settle(window)
     assert priorities(window) == {"A": 10, "B": 20, "C": 21, "D": 40}
+    window.vault.table.select_places([2], 2)  # one alone is in no order
+    window.run("note.steps")
+    settle(window)
+    assert priorities(window) == {"A": 10, "B": 20, "C": 30, "D": 40}
 
 
 def test_totals_of_the_vault_and_of_what_is_chosen(window: MainWindow, qtbot: QtBot) -> None:
