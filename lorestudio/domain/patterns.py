@@ -19,7 +19,7 @@ from typing import Final
 
 import regex
 
-from lorestudio.domain.javascript import DOT, LINE_END, LINE_START, WHITE_SPACE
+from lorestudio.domain.javascript import DOT, LINE_END, LINE_START, WHITE_SPACE, as_units
 from lorestudio.domain.texts import joined_spans
 
 LONGEST_S: Final = 0.25
@@ -53,7 +53,6 @@ _OCTAL: Final = re.compile(r"\\([0-3][0-7]{0,2}|[4-7][0-7]?)", re.ASCII)
 _SYNTAX: Final = frozenset("^$\\.*+?()[]{}|/")
 _KNOWN_FLAGS: Final = frozenset("dgimsuvy")
 _ASCII: Final = 0x7F
-_LAST_OF_BMP: Final = "\uffff"
 _BEYOND: Final = re.compile("[\U00010000-\U0010ffff]")
 _BEYOND_OR_HALF: Final = re.compile(rf"{_BEYOND.pattern}|\\u[dD][89abAB]")
 _FULL_RANGE: Final = 0x10FFFF
@@ -105,7 +104,7 @@ class Pattern:
         Raises PatternTimeoutError.
         """
         if not _is_unicode(self.flags) and _BEYOND.search(text):
-            text = _halves(text)
+            text = as_units(text)
         return (self._halved or self).search(text) is not None
 
     def replaced(self, text: str, made: Callable[[regex.Match[str]], str]) -> str:
@@ -143,7 +142,7 @@ def compile_pattern(source: str, flags: str = "") -> Pattern:
     try:
         compiled, halved = _compiled(source, flags), None
         if not _is_unicode(flags) and _BEYOND_OR_HALF.search(source):
-            halved = Pattern(source, flags, _compiled(_halves(source), flags, in_halves=True))
+            halved = Pattern(source, flags, _compiled(as_units(source), flags, in_halves=True))
     except (PatternError, regex.error, OverflowError, RecursionError) as error:
         raise PatternError(f"{_quoted(source)} is no pattern: {error}") from None
     return Pattern(source, flags, compiled, halved)
@@ -244,15 +243,6 @@ def _size(tokens: Iterable[re.Match[str]]) -> int:
             last = max(1, len(text) // _CLASS_OF_ONE)
             sizes[-1] += last
     return sum(sizes)
-
-
-def _halves(text: str) -> str:
-    """The text with each character beyond U+FFFF as the two that UTF-16 writes for it."""
-    return "".join(char if char <= _LAST_OF_BMP else _two_halves(ord(char)) for char in text)
-
-
-def _two_halves(code: int) -> str:
-    return chr(0xD800 + ((code - 0x10000) >> 10)) + chr(0xDC00 + ((code - 0x10000) & 0x3FF))
 
 
 class _Reader:
