@@ -364,9 +364,14 @@ def test_why_nothing_at_all_could_be_kept_is_told(
     assert any("o room for the runs" in text for text in said), said
 
 
-def test_while_a_replay_runs_its_run_is_looked_at_and_none_afterwards(session: Session, qtbot: QtBot) -> None:
+def test_while_a_replay_runs_its_run_is_looked_at_and_none_afterwards(
+    session: Session, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
     told = heard(session, "live_changed")
+    monkeypatch.setattr(session.replays._board, "look", lambda: "a run")
     session.replays.run_all()
+    session.replays._look_at_run()
+    assert session.replays.live == "a run"
     assert session.replays._look.isActive()
     ready(session, qtbot)
     assert told != []
@@ -381,6 +386,16 @@ def test_another_project_has_no_tally_yet(session: Session, qtbot: QtBot, tmp_pa
     assert session.replays.tally is not None
     session.set_project(make_project(tmp_path / "other"))
     assert session.replays.tally is None
+
+
+def test_what_was_said_of_another_project_is_said_again_of_this_one(session: Session, tmp_path: Path) -> None:
+    told = notices(session)
+    session.replays.take({}, ("A file is broken.",))
+    session.replays._tell(["A file is broken."])
+    assert told == []
+    session.set_project(make_project(tmp_path / "other"))
+    session.replays._tell(["A file is broken."])
+    assert told == ["A file is broken."]
 
 
 def test_who_ran_the_chat_is_remembered_on_the_threads_of_the_window_alone(session: Session, qtbot: QtBot) -> None:
