@@ -14,7 +14,7 @@ import pytest
 from PySide6.QtCore import QObject
 
 from lorestudio.domain.lifecycle import Cancelled
-from lorestudio.ui.shell.jobs import Job, Jobs, Newest, Strand, window_loop
+from lorestudio.ui.shell.jobs import ENDING_SECONDS, Job, Jobs, Newest, Strand, window_loop
 from tests.ui.conftest import drain
 
 if TYPE_CHECKING:
@@ -271,9 +271,11 @@ def test_closing_does_not_wait_for_an_answer(jobs: Jobs, qtbot: QtBot) -> None:
 
 def test_a_window_may_be_closed_by_what_is_told(jobs: Jobs, qtbot: QtBot) -> None:
     heard = Heard()
+    begun = time.monotonic()
     jobs.start("Saving", lambda _job: None, done=lambda _none: (jobs.close(), heard.said.append(("closed", None))))
     qtbot.waitUntil(lambda: jobs.idle, timeout=3000)
     assert heard.kinds == ["closed"]
+    assert time.monotonic() - begun < ENDING_SECONDS, "it does not wait for itself"
 
 
 # ---- the newest wins ------------------------------------------------------------------------------------------------
