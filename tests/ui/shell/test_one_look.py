@@ -103,7 +103,7 @@ def test_words_beside_buttons_stay_in_one_line(window: MainWindow) -> None:
         "edges": graph.lists.edges_title,
         "hits": graph.bar.hits,
         "depth": graph.bar.scope.text,
-        "found by the model": window.trace.ai.found,
+        "found in the call": window.trace.ai.finder.found,
         "seconds": window.trace.live.seconds,
         "state of the entry": window.why._state,
         "progress": graph.strip.label,

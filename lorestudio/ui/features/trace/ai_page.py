@@ -195,7 +195,7 @@ class AiPage(QWidget):
             tool(self, tr("Copy this part"), lambda: QGuiApplication.clipboard().setText(self.plain)),
             "copy",
         )
-        finding = row(find, self.copy_button, spacing=2, margins=0)
+        finding = row(1, find, self.copy_button, spacing=2, margins=0)
         parts = FoldingRow(holding(row(*self.parts.buttons(), 1, spacing=2, margins=0)), holding(finding), self)
         return column(self.calls, parts, spacing=4, margins=(8, 5, 8, 3))
 
