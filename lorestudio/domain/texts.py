@@ -1,4 +1,4 @@
-"""Texts: the digests by which they are found again and changes are noticed, cut ones, and names that were mistyped."""
+"""Texts: digests by which they are found again, cut ones, differences, names that were mistyped or mean this computer."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator
 from difflib import get_close_matches, unified_diff
 from functools import lru_cache
+from ipaddress import ip_address
 from typing import Final
 
 _NUMBER: Final = re.compile(r"(\d{1,99})")
@@ -51,6 +52,14 @@ def meant(name: str, known: Iterable[str], most: int = 1) -> str:
     names = {each.lower(): each for each in known}
     near = ", ".join(f"“{names[each]}”" for each in get_close_matches(name.lower(), names, most))
     return f" Did you mean {near}?" if near else ""
+
+
+def is_local(host: str) -> bool:
+    """Whether a host is this computer."""
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host.lower() == "localhost"
 
 
 def difference_lines(before: str | None, after: str | None, old: str, new: str, around: int = 1) -> Iterator[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from ipaddress import ip_address
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -36,14 +35,6 @@ def proxy_problem(url: str) -> str:
     if parts.scheme not in ("http", "https") or not host:
         return f"“{url}” is no address of http or https."
     return f"The proxy's host “{host}” is refused; write 127.0.0.1." if _REFUSED.fullmatch(host) else ""
-
-
-def is_local(host: str) -> bool:
-    """Whether a host is this computer."""
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return host.lower() == "localhost"
 
 
 def own_mode(group: Group) -> str:

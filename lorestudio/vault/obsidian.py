@@ -19,7 +19,7 @@ import httpx
 from lorestudio.domain.entry import LeftOutNote, NoteProblem
 from lorestudio.domain.json_text import parse_json
 from lorestudio.domain.records import Terse
-from lorestudio.settings.deeplore_connections import is_local
+from lorestudio.domain.texts import is_local
 from lorestudio.vault import fields as field_file
 from lorestudio.vault.files import NoteFile, VaultError, VaultFiles, index_order
 from lorestudio.vault.folder import MAX_FILE_BYTES, MAX_LEVELS, decoded, is_text, shown_name

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from lorestudio.domain.entry import NoteProblem
-from lorestudio.settings.deeplore_connections import is_local
+from lorestudio.domain.texts import is_local
 from lorestudio.vault import obsidian as obsidian_requests
 from lorestudio.vault.files import VaultError, VaultFiles
 from lorestudio.vault.obsidian import ObsidianError, ObsidianVault, PausedError

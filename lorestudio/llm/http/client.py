@@ -28,6 +28,7 @@ from msgspec import Struct
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.json_text import spell
 from lorestudio.domain.records import replace
+from lorestudio.domain.texts import is_local
 from lorestudio.llm.errors import ErrorKind, LlmError, failed, special_advice, timed_out
 from lorestudio.llm.http.apis import AnthropicMessages, OpenAiCompatible
 from lorestudio.llm.http.dialect import (
@@ -44,7 +45,6 @@ from lorestudio.llm.keys import Keys
 from lorestudio.llm.messages import ChatReply, ChatRequest
 from lorestudio.llm.profiles import Api, KeySource, Profile
 from lorestudio.llm.redaction import MASK, Secret, beginning_of, cut, hide_known
-from lorestudio.settings.deeplore_connections import is_local
 
 GRACE_S: Final = 0.5
 """How long a cancelled exchange may take to close its connection (rules: deeplore-tools 1.3 "Backup timer")."""

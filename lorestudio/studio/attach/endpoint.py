@@ -28,8 +28,8 @@ import h11
 import httpx
 from msgspec import Struct
 
+from lorestudio.domain.texts import is_local
 from lorestudio.exchange.problems import InputError
-from lorestudio.settings.deeplore_connections import is_local
 from lorestudio.studio.attach.exchange import MAX_REPLY, Exchange, ExchangeEnd
 from lorestudio.vault.files import epoch_ms, reason_of
 
