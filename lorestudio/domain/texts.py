@@ -1,4 +1,4 @@
-"""Texts: digests by which they are found again, cut ones, differences, names that were mistyped or mean this computer."""
+"""Texts: digests by which they are known again, cut ones, differences, names mistyped or meaning this computer."""
 
 from __future__ import annotations
 
