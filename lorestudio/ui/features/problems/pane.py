@@ -233,9 +233,7 @@ class ProblemTree(RecordTree[ProblemNode]):
                 place = finding.filename if finding.filename != title else ""
                 note = notes[finding.note] = _add(top, ProblemNode(title, severity, place))
             place = tr("line {line}", line=finding.line) if finding.line else finding.field
-            told = finding.message.removeprefix(f"“{note.title}” ")  # the row above names it
-            title = told if told == finding.message else sentence_case(told)
-            _add(note, ProblemNode(title, severity, place, finding))
+            _add(note, ProblemNode("", severity, place, finding))
             note.amount += 1
             self.safe |= finding.fix is not None and finding.fix.safe
         if len(places) > MOST:
@@ -249,7 +247,10 @@ def _add(above: ProblemNode, node: ProblemNode) -> ProblemNode:
 
 
 def _words(node: ProblemNode) -> str:
-    return f"{node.title}   {number(node.amount)}" if node.finding is None and node.amount else node.title
+    if node.finding is None:
+        return f"{node.title}   {number(node.amount)}" if node.amount else node.title
+    told = node.finding.message.removeprefix(f"“{node.above.title}” ")  # the row above names it
+    return told if told == node.finding.message else sentence_case(told)
 
 
 def _spoken(node: ProblemNode) -> str:
