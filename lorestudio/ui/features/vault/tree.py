@@ -68,9 +68,11 @@ class Node(TreeRow):
         return "broken" if isinstance(note, LeftOutNote) and note.problem.broken else "left-out"
 
 
-AT_ONCE: Final = 5000
-"""Of more notes the rows are made in a job, and those of one folder stand in ranges: Qt lays out all rows of a folder
-that is opened in one go."""
+AT_ONCE: Final = 1000
+"""Of more notes the rows are made in a job."""
+
+ONE_FOLDER: Final = 5000
+"""More notes of one folder stand in ranges: Qt lays out all rows of a folder that is opened in one go."""
 
 RANGE: Final = 1000
 
@@ -91,7 +93,7 @@ class Rows:
         self.by_id: dict[int, Node] = {}
         folders: dict[tuple[str, str], Node] = {}
         several = len(index.vaults) > 1
-        if len(index.entries) > AT_ONCE:  # in a job, and a filter wants all of them
+        if len(index.entries) > ONE_FOLDER:  # in a job, and a filter wants all of them
             self.texts.update({entry.id: search_text(entry) for entry in index.entries if entry.id not in self.texts})
         shown = [entry for entry in index.entries if self._found(entry)] if words else index.entries
         self.matches = len(shown)
@@ -315,7 +317,7 @@ def _arrange(node: Node) -> int:
             key=lambda child: (_ORDER[child.kind], reading_order("" if child.kind is Branch.GROUP else child.title))
         )
     notes = [child for child in node.children if child.item is not None]
-    if len(notes) > AT_ONCE:
+    if len(notes) > ONE_FOLDER:
         start = node.children.index(notes[0])
         after, node.children = node.children[start + len(notes) :], node.children[:start]
         for first in range(0, len(notes), RANGE):

@@ -11,7 +11,7 @@ from lorestudio.domain.entry import VaultIndex
 from lorestudio.domain.records import replace
 from lorestudio.trace.journey import Journeys
 from lorestudio.ui.features.vault.table import NoteMarks, VaultTable
-from lorestudio.ui.features.vault.tree import AT_ONCE, RANGE, Branch, Rows, VaultTree, filter_words
+from lorestudio.ui.features.vault.tree import ONE_FOLDER, RANGE, Branch, Rows, VaultTree, filter_words
 from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, DISPLAY, TOOLTIP
 from lorestudio.ui.widgets.paint import fate_mark
 from tests.ui.conftest import check
@@ -137,7 +137,7 @@ def test_five_thousand_entries_are_arranged_and_filtered(qtbot) -> None:
 def test_many_entries_of_one_place_stand_in_ranges_by_their_titles() -> None:
     entries = tuple(
         replace(ENTRIES[SKARN], id=number, title=f"Note {number}", filename=f"n{number}.md")
-        for number in range(AT_ONCE + 1)
+        for number in range(ONE_FOLDER + 1)
     )
     model = VaultTree()
     model.set_index(VaultIndex(entries, LEFT_OUT, vaults=("vault",)))
@@ -148,7 +148,7 @@ def test_many_entries_of_one_place_stand_in_ranges_by_their_titles() -> None:
     ]  # fmt: skip
     assert [node.amount for node in ranges] == [RANGE] * 5 + [1]
     assert [node.title for node in groups] == ["Broken notes", "Left out"]
-    assert model.entries() == list(range(AT_ONCE + 1))
+    assert model.entries() == list(range(ONE_FOLDER + 1))
     assert model.node(model.index_of_note(entries[-1]).parent()) is ranges[-1]
     find(model, "note 7")
     assert [node.title for node in model.root.children][:3] == ["Note 7", "Note 17", "Note 27"]
