@@ -38,6 +38,7 @@ from lorestudio.ui.shell.qt import (
     HORIZONTAL,
     ITEM,
     MARK,
+    NO_INDEX,
     TOOLTIP,
     Index,
     plain,
@@ -185,18 +186,28 @@ class AnswerTable(RecordTable):
         """The chosen entry has a row even where it never came into question."""
         guest = entry if self.trace is not None and entry not in self._candidates else None
         if guest != self._guest:
+            last = len(self.rows) - 1
+            if self._guest is not None and self.place_of(self._guest) == last:  # all others stay as they are
+                self.beginRemoveRows(NO_INDEX, last, last)
+                self.rows = self.rows[:last]
+                self._number()
+                self.endRemoveRows()
             self._guest = guest
             self.set_rows([*self._candidates, *([guest] if guest is not None else [])])
 
-    def set_would(self, entry: int, would: WouldAlso) -> None:
-        """Show what the stages behind the one that stopped the entry would have done."""
-        self._would[entry] = would
-        self.touch(entry)
+    def set_would(self, entry: int, would: WouldAlso) -> bool:
+        """Show what the stages behind the one that stopped the entry would have done; returns whether that is news."""
+        news = self._would.get(entry) is not would
+        if news:
+            self._would[entry] = would
+            self.touch(entry)
+        return news
 
     def set_fix(self, entry: int, change: Change) -> None:
         """Offer a change that was tried as a button."""
-        self._fixes[entry] = change
-        self.touch(entry)
+        if self._fixes.get(entry) is not change:
+            self._fixes[entry] = change
+            self.touch(entry)
 
     def fix(self, entry: int | None) -> str:
         """What the button of an entry says, "" where it has none."""

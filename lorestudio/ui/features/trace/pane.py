@@ -522,7 +522,7 @@ class TracePane(Pane):
     def _follow(self, entry: int | None) -> None:
         place = self.model.place_of(entry)
         if place < 0:
-            self.answers.clearSelection()
+            self.answers.selectionModel().clear()
             return
         self._rows_or_nothing.setCurrentWidget(self.answers)
         index = self.model.index(place, self.model.stage_column(self._selection.stage))

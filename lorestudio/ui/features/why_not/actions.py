@@ -113,10 +113,9 @@ class WhyNotFeature(Feature):
     def _show_would(self, entry: int, would: object) -> None:
         model = self._trace.model
         known = self.would.of(model.trace, entry)
-        if known is not None and known is would:
-            model.set_would(entry, known)
-            if entry == self.context.selection.entry:
-                self.pane.refresh()
+        news = known is not None and known is would and model.set_would(entry, known)
+        if news and entry == self.context.selection.entry:
+            self.pane.refresh()
 
     def _show_fix(self, entry: int, answer: object) -> None:
         model = self._trace.model

@@ -86,13 +86,17 @@ def test_an_entry_that_never_came_into_question_gets_a_guest_row(qapp: object) -
     check(model)
     model.set_trace(replace(trace, stages=trace.stages[:2], injections=()), INDEX)
     assert model.place_of(SKARN) == -1
+    resets: list[None] = []
+    model.modelReset.connect(lambda: resets.append(None))  # a view lays all rows out anew then
     model.set_guest(SKARN)
     assert model.headerData(model.place_of(SKARN), VERTICAL) == "Skarn"
     assert model.index(model.place_of(SKARN), TOKENS).data(DISPLAY) == "60"
+    model.set_guest(BELL)
+    assert (model.place_of(SKARN), model.place_of(BELL), model.rowCount()) == (-1, 1, 2)
     model.set_guest(RULES)
-    assert model.place_of(SKARN) == -1
+    assert model.place_of(BELL) == -1
     model.set_guest(None)
-    assert model.rowCount() == 1
+    assert (model.rowCount(), resets) == (1, [])
 
 
 def test_a_guest_counts_as_many_tokens_as_its_run_says_and_else_as_the_vault(qapp: object) -> None:
@@ -280,6 +284,19 @@ def test_a_fix_is_offered_once_it_was_tried(model: AnswerTable) -> None:
     )
     model.set_fix(99, Change("pin", "Pin", brief="Pin"))  # no row: nothing to touch
     assert changed == [model.place_of(CROWN)]
+
+
+def test_what_is_told_of_a_row_again_draws_nothing_anew(model: AnswerTable) -> None:
+    change, would = Change("pin", "Pin “Crown” in this chat", brief="Pin in this chat"), WouldAlso(())
+    model.set_fix(CROWN, change)
+    assert model.set_would(BELL, would)
+    changed: list[int] = []
+    model.dataChanged.connect(lambda first, _last: changed.append(first.row()))
+    model.set_fix(CROWN, change)
+    assert not model.set_would(BELL, would)
+    assert changed == []
+    assert model.set_would(BELL, WouldAlso(()))
+    assert changed == [model.place_of(BELL)]
 
 
 def test_what_is_expected_of_an_entry_is_said_with_its_result(model: AnswerTable) -> None:

@@ -118,6 +118,16 @@ def test_a_run_without_candidates_says_what_would_widen_it(window: MainWindow, p
     assert pane.model.rowCount() == 1
 
 
+def test_no_row_stands_out_once_nothing_is_looked_at(window: MainWindow, pane: TracePane) -> None:
+    trace = pane.model.trace
+    assert trace is not None
+    pane.model.set_trace(replace(trace, stages=trace.stages[:2], injections=()), window.session.project.index)
+    window.selection.choose_entry(SKARN)  # it did not come into question, so its row comes and goes with the choice
+    assert (pane.answers.currentIndex().row(), pane.model.rowCount()) == (1, 2)
+    window.selection.choose_entry(None)
+    assert (pane.answers.currentIndex().isValid(), pane.model.rowCount()) == (False, 1)
+
+
 def test_a_filter_looks_among_those_that_came_into_question(window: MainWindow, pane: TracePane) -> None:
     window.chat.choose(2)
     window.selection.choose_entry(SKARN)  # a guest among no rows
