@@ -215,6 +215,11 @@ class ChipsField(Wrapping):
         before = self._chips[self._editing].text() if self._editing is not None else ""
         return self.input.text().strip() != before.strip()
 
+    def give_up(self) -> None:
+        """Forget what is half typed: it is of a note that is shown no more."""
+        self._editing = None
+        self.input.clear()
+
     def take_input(self) -> None:
         """Add what was typed, in which a comma separates several, unless an item that has one is written anew."""
         if self._keeps_commas():

@@ -110,10 +110,17 @@ class PropertyForm(QWidget):
             self.show_note(self._note, self._parsed, self._pinned, read_only=self._read_only)
 
     def set_fields(self, *, of_book: bool) -> None:
-        """Show the fields of a lorebook's entries from the next note on, else those of a vault's notes."""
+        """Show the fields of a lorebook's entries from the next note on, else those of a vault's notes, made anew."""
         self._of_book = of_book
         self._specs = {spec.name: spec for spec in BOOK_FIELDS} if of_book else specs(self._context.rules.fields)
         self._forget_rows()
+
+    def begin_note(self, *, of_book: bool) -> None:
+        """Another note comes, of a lorebook or of a vault: rows that it has too stay, without what is half typed."""
+        if of_book != self._of_book or not self._specs:
+            self.set_fields(of_book=of_book)
+        for chips in self._lists():
+            chips.give_up()
 
     def show_note(
         self, note: NoteDocument | None, parsed: Note | None, pinned: dict[str, None], *, read_only: bool = False

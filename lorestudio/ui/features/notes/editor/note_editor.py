@@ -327,7 +327,7 @@ class NoteEditor(QWidget):
         self.buffer, self._read_only = buffer, read_only
         self._highlight(buffer)
         if fresh:
-            self.form.set_fields(of_book=is_book_entry(buffer.path))
+            self.form.begin_note(of_book=is_book_entry(buffer.path))
             self.body.show_buffer(buffer)
             self._moved = False
         self.body.setReadOnly(read_only)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import combinations
+from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QEvent, QMimeData, QPoint, QPointF, Qt
@@ -14,6 +15,7 @@ from lorestudio.domain.entry import Entry, VaultIndex
 from lorestudio.domain.records import replace
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.ui.features.notes.editor.body import TitleBook
+from lorestudio.ui.features.notes.editor.buffer import NoteBuffer
 from lorestudio.ui.features.notes.editor.fields import FIRES, FieldContext, RawField
 from lorestudio.ui.features.notes.editor.form import PropertyForm
 from lorestudio.ui.features.notes.editor.form_row import LEAST_TEXT, FieldRow, Mend
@@ -59,6 +61,22 @@ def test_the_note_s_properties_are_rows_and_the_rest_can_be_added(make_editor) -
     assert {"summary", "probability", "season", "requires"} <= offered
     assert "keys" not in offered
     assert all(choice.detail for choice in editor.form.choices()), "each says in a line what it is for"
+
+
+def test_a_note_s_rows_serve_the_next_one_without_what_is_half_typed(make_editor) -> None:
+    editor = make_editor(PLAIN)
+    keys = field(editor, "keys")
+    QTest.keyClick(keys.chips.chips[0], Qt.Key.Key_F2)  # the item stands in the line, to be written anew
+    assert keys.chips.input.text() == "skarn"
+    other = NoteBuffer(Path("Bell.md"), PLAIN.replace("skarn", "bell, toll").replace("priority: 20\n", ""), "d", editor)
+    editor.show_buffer(other, read_only=False)
+    drain()
+    assert field(editor, "keys") is keys
+    assert (editor.form.names, keys.chips.items, keys.chips.input.text()) == (
+        ["keys", FIRES, "tags"], ["bell", "toll"], "",
+    )  # fmt: skip
+    write(keys.chips.input, "clang\r")
+    assert (keys.chips.items, other.text.splitlines()[2]) == (["bell", "toll", "clang"], "keys: [bell, toll, clang]")
 
 
 def test_a_field_without_a_value_names_the_general_one(make_editor) -> None:
