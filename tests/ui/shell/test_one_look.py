@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtCore import QMargins, QObject, Qt, Signal
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QBoxLayout,
     QComboBox,
+    QFormLayout,
+    QGridLayout,
     QLabel,
     QProgressBar,
     QScrollArea,
     QSplitter,
+    QStyle,
     QTableView,
     QTabWidget,
     QTextBrowser,
@@ -54,6 +57,16 @@ def path_of(widget: QWidget) -> str:
 def test_every_part_of_a_pane_has_a_place_in_it(window: MainWindow) -> None:
     panes = [dock.pane for dock in window.docks.values()]
     assert [path_of(each) for pane in panes for each in unplaced(pane)] == []
+
+
+def test_no_part_of_a_pane_has_the_room_around_it_that_dialogs_have(window: MainWindow) -> None:
+    """What a style leaves around the content of a dialog is wasted in a pane, and parts of it do not stand in line."""
+    sides = [getattr(QStyle.PixelMetric, f"PM_Layout{side}Margin") for side in ("Left", "Top", "Right", "Bottom")]
+    of_dialogs = QMargins(*map(window.style().pixelMetric, sides))
+    layouts = [each for kind in (QBoxLayout, QFormLayout, QGridLayout) for each in window.findChildren(kind)]
+    outer = [each for each in layouts if each.parent() is each.parentWidget()]
+    assert len(outer) > 100
+    assert [path_of(each.parentWidget()) for each in outer if each.contentsMargins() == of_dialogs] == []
 
 
 def test_pages_within_a_pane_have_flat_tabs(window: MainWindow) -> None:
