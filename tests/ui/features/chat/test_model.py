@@ -11,7 +11,7 @@ from lorestudio.domain.chat import Chat, Message, places_in
 from lorestudio.domain.records import replace
 from lorestudio.trace.found_keys import FoundKey
 from lorestudio.trace.model import SeenChat
-from lorestudio.ui.features.chat.model import ChatList, Speaker, chip_text
+from lorestudio.ui.features.chat.model import ChatList, ChatRow, Speaker, chip_text
 from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, DISPLAY, ITEM
 from lorestudio.ui.widgets.paint import KeyQuery
 from tests.ui.conftest import check
@@ -49,6 +49,30 @@ def test_chips_and_swipes() -> None:
     assert model.row(2).text == "It fell."
     assert model.row(2).chip == "3 entries · 100 tokens"
     assert "swipe 1 of 2" in model.index(2).data(ACCESSIBLE_TEXT)
+
+
+def test_whatever_a_row_shows_is_said_in_words() -> None:
+    query = KeyQuery((FoundKey(SKARN, "ebb", 0, 0, 3),), 1, "Skarn")
+    marks = query.marks(0, "ebb tide")
+    badge = ("check", "good", "as recorded")
+    row = ChatRow(
+        7, "Wren", Speaker.CHARACTER, "ebb tide", 1, 3, "2 entries", marks, False, "damaged", "asked", "hidden", badge
+    )
+    told = row.describe()
+    shown = (
+        "7",
+        "Wren",
+        "character",
+        "swipe 2 of 3",
+        "2 entries",
+        "the key “ebb”",
+        "damaged",
+        "asked",
+        "hidden",
+        "as recorded",
+        "ebb tide",
+    )
+    assert [each for each in shown if each not in told] == []
 
 
 def test_keys_are_marked_where_the_run_looked() -> None:
