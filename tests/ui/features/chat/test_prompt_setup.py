@@ -8,7 +8,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QPlainTextEdit
+from PySide6.QtWidgets import QPlainTextEdit, QSpinBox
 from pytestqt.qtbot import QtBot
 
 from lorestudio.exchange.character_card import CardData, CharacterCard, GroupChat, GroupFields, Member
@@ -67,6 +67,15 @@ def chosen(dialog: PromptSetupDialog) -> PromptSetup:
 
 def test_nothing_changed_is_nothing_chosen(dialog: PromptSetupDialog) -> None:
     assert chosen(dialog) == PromptSetup(persona=Persona("Quill"))
+
+
+def test_the_arrows_change_a_number_of_tokens_as_much_as_such_numbers_differ(dialog: PromptSetupDialog) -> None:
+    fields = dialog.findChildren(QSpinBox)
+    assert len(fields) == 2
+    for field in fields:
+        field.setValue(4096)
+        QTest.keyClick(field, Qt.Key.Key_Up)
+        assert (field.value(), field.text()) == (5120, "5,120 tokens")
 
 
 def test_tab_leaves_every_field(dialog: PromptSetupDialog, qtbot: QtBot) -> None:
