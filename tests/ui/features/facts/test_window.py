@@ -698,6 +698,23 @@ def test_a_window_that_is_closed_waits_for_no_text_that_is_being_written(
 
 
 @pytest.mark.long
+def test_after_a_change_that_failed_the_memories_are_shown_as_they_are_kept(
+    drawn: MainWindow, store: Path, monkeypatch: pytest.MonkeyPatch, qtbot: QtBot
+) -> None:
+    def pin(*_all: object, **_more: object) -> None:
+        raise InputError("memories", "somebody else writes.")
+
+    choose(drawn, "I want more rope")
+    lines = sqlite3.connect(store)
+    with lines:
+        lines.execute("UPDATE memories SET content = 'I want less rope' WHERE content = 'I want more rope'")
+    lines.close()
+    monkeypatch.setattr(FactsSession, "pin", pin)
+    run(drawn, "memories.pin", qtbot)
+    assert "I want less rope" in texts(drawn)
+
+
+@pytest.mark.long
 def test_what_fails_is_said_and_nothing_is_lost(
     drawn: MainWindow, store: Path, monkeypatch: pytest.MonkeyPatch, qtbot: QtBot
 ) -> None:
