@@ -92,6 +92,17 @@ def docks(theme: Theme, qtbot: QtBot, tmp_path: Path) -> Docks:
     return made
 
 
+@pytest.mark.parametrize("workspace", WORKSPACES, ids=lambda each: each.name)
+def test_panes_below_each_other_share_the_height_as_their_workspace_has_it(docks: Docks, workspace: Workspace) -> None:
+    docks.kept.enter(workspace)
+    drain()
+    for stacks in (column.stacks for column in workspace.columns):
+        heights = [docks.kept.docks[stack.panes[0]].height() for stack in stacks]
+        assert [height / sum(heights) for height in heights] == pytest.approx(
+            [stack.share if len(stacks) > 1 else 1 for stack in stacks], abs=0.03
+        )
+
+
 @pytest.mark.parametrize(
     ("size", "behind_the_trace", "behind_the_chat"),
     [((1300, 950), False, False), ((1300, 850), True, False), ((1100, 950), True, True)],
