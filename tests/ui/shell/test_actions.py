@@ -150,6 +150,12 @@ def test_every_key_has_one_meaning_where_it_works(window) -> None:
     assert all(drawn.count(f"Ctrl+Alt+{number}") == 1 for number in range(1, 5))
 
 
+def test_the_keys_that_views_answer_are_keys_and_say_where_and_what_for(window) -> None:
+    listed = window.commands.view_keys()
+    assert len(listed) > 20
+    assert [each for each in listed if not all(each) or any(QKeySequence(key).isEmpty() for key in each[2])] == []
+
+
 def test_a_pane_that_stands_in_no_menu_yet_is_opened_by_the_palette(make_window, tmp_path) -> None:
     window = make_window(make_project(tmp_path / "vault"))
     assert not window.commands.actions["pane.memories"].isVisible()
