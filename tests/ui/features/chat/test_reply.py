@@ -273,6 +273,7 @@ def test_a_swipe_that_nobody_waits_for_any_more_goes_though_another_one_was_chos
     session.parts.adjust("look at the first", chat=editing.choose_swipe(chat_of(session), 5, 0))
     work.throw_away()
     assert [each.swipes for each in chat_of(session).messages[5:6]] == [("Skarn circles above Dawnkeep.",)]
+    assert session.parts.adjustments.undo_title == "delete swipe 2 of #5"
     idle(session, qtbot)
 
 
