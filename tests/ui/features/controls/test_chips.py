@@ -7,6 +7,7 @@ from typing import Any
 from lorestudio.domain.chat import Chat
 from lorestudio.domain.entry import Entry, Folder, VaultIndex
 from lorestudio.domain.records import replace
+from lorestudio.domain.resources import resource
 from lorestudio.domain.state import ChatControls, EntryRule
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.studio.project.project import Project
@@ -67,6 +68,14 @@ def test_everything_chosen_has_a_chip_that_takes_exactly_that_away() -> None:
         ("notepad",): replace(FULL, notepad=""),
     }
     assert all(chip.undo for chip in found.values())
+
+
+def test_each_chip_has_a_picture_and_says_in_words_what_it_is() -> None:
+    found = chips(replace(project(), chat=Chat(character_name="Ann")), replace(FULL, notebook="Otherwise."))
+    pictures = {path.stem for path in resource("icons").glob("*.svg")}
+    assert [chip for chip in found.values() if chip.icon not in pictures or chip.text in pictures] == []
+    said = {key[0]: chip.text for key, chip in found.items() if key[0] in {"notebook", "notepad"}}
+    assert said == {"notebook": "Author's Notebook", "notepad": "AI Notepad"}
 
 
 def test_what_the_vault_does_not_know_is_a_warning() -> None:
