@@ -521,6 +521,15 @@ def test_a_way_is_drawn_and_told(window: MainWindow, pane: GraphPane) -> None:
     assert "No way" in pane.note.text()
 
 
+def test_what_is_told_of_the_picture_goes_with_it(window: MainWindow, pane: GraphPane) -> None:
+    pane.show_way(RULES, SKARN)
+    assert pane.note.isVisible()
+    window.selection.clear()
+    pane.bar.choose_local(True)
+    assert pane.empty.title.text() == "No entry is chosen"
+    assert not pane.note.isVisible()
+
+
 @pytest.mark.own_window  # what it pins would stay
 def test_the_menu_of_a_node_does_what_it_says(window: MainWindow, pane: GraphPane) -> None:
     window.selection.choose_entry(RULES)
