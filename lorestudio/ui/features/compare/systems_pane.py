@@ -81,7 +81,6 @@ class TokenChart(PlaceChart):
     def picture(self, size: QSize) -> bytes:
         """The chart with its legend as PNG; nobody looks at a turn of it."""
         made = TokenChart(self._theme)
-        made.setFont(self.font())
         made.resize(size)
         made.set_comparison(self._found)
         image = QImage(size, QImage.Format.Format_RGB32)
