@@ -55,6 +55,17 @@ def test_one_and_many_stand_in_this_order_and_differ_as_they_do_in_english() -> 
     assert wrong == []
 
 
+def test_whatever_is_said_says_something() -> None:
+    said = re.compile(r'\btr\(\s*"([^"\n]*)"')
+    found = [
+        (path.name, words)
+        for path in Path(ui.__file__).parent.rglob("*.py")
+        for words in said.findall(path.read_text(encoding="utf-8"))
+    ]
+    assert len(found) > 1500
+    assert [each for each in found if not each[1].strip()] == []
+
+
 def test_words_of_others_become_sentences() -> None:
     assert [with_full_stop(each) for each in ("too slow", "Too slow.", "No!", "Why?", "And…")] == [
         "too slow.", "Too slow.", "No!", "Why?", "And…",
