@@ -95,15 +95,12 @@ def window_loop() -> WindowLoop:
     return _loops[0]
 
 
-def pump_until(done: Callable[[], bool], seconds: float = ENDING_SECONDS) -> bool:
+def _pump_until(done: Callable[[], bool]) -> None:
     """Handle events, but nothing that the person does, until it is so; for the end of a window only."""
-    end = time.monotonic() + seconds
-    while not done():
-        if time.monotonic() > end:
-            return False
+    end = time.monotonic() + ENDING_SECONDS
+    while not done() and time.monotonic() < end:
         QCoreApplication.processEvents(_NOT_THE_PERSON)
         time.sleep(0.001)
-    return True
 
 
 # ---- the jobs -------------------------------------------------------------------------------------------------------
@@ -257,7 +254,7 @@ class Jobs(QObject):
         for job in self._running:
             if job.on_loop:
                 job.cancel()
-        pump_until(lambda: self._running <= self._telling)  # what is told just now may be why the window closes
+        _pump_until(lambda: self._running <= self._telling)  # what is told just now may be why the window closes
 
     def _until_closed(self, told: Callable[[Any], object], owner: QObject | None) -> Callable[[Any], object]:
         """`told`, unless everything is closed by then, or whoever wants to hear it is deleted."""

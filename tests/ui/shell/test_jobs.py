@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import sys
 import threading
 import time
+import weakref
 from functools import partial
+from inspect import iscoroutinefunction
 from threading import Event
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +17,7 @@ import pytest
 from PySide6.QtCore import QObject
 
 from lorestudio.domain.lifecycle import Cancelled
+from lorestudio.ui.shell import jobs as window_jobs
 from lorestudio.ui.shell.jobs import ENDING_SECONDS, Job, Jobs, Newest, Strand, window_loop
 from tests.ui.conftest import drain
 
@@ -278,6 +282,40 @@ def test_a_window_may_be_closed_by_what_is_told(jobs: Jobs, qtbot: QtBot) -> Non
     assert time.monotonic() - begun < ENDING_SECONDS, "it does not wait for itself"
 
 
+def test_closing_gives_up_what_does_not_end(jobs: Jobs, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(window_jobs, "ENDING_SECONDS", 0.2)
+    go, begun = Event(), time.monotonic()
+    jobs.start("Waiting", lambda _job: go.wait(5))
+    jobs.close()
+    assert time.monotonic() - begun < 3
+    assert not jobs.idle
+    go.set()
+
+
+@pytest.mark.parametrize("work", [on_pool, on_loop])
+def test_whoever_keeps_a_job_keeps_nothing_of_what_it_worked_on(jobs: Jobs, qtbot: QtBot, work: Any) -> None:
+    """It may be the last to let go, in another thread than the window's."""
+    worked_on, told = Heard(), Heard()
+    gone = [weakref.ref(each) for each in (worked_on, told)]
+    job = jobs.start("Counting", _bound(work, worked_on), reported=partial(Heard._hear, told, "reported"))
+    qtbot.waitUntil(lambda: jobs.idle)
+    del worked_on, told
+    gc.collect()
+    assert [each() for each in gone] == [None, None]
+    assert not job.cancelled
+
+
+def _bound(work: Any, what: object) -> Any:
+    """`work`, which holds something else besides."""
+    if iscoroutinefunction(work):
+
+        async def on_the_loop(job: Job, _held: object = what) -> object:
+            return await work(job)
+
+        return on_the_loop
+    return lambda job, _held=what: work(job)
+
+
 # ---- the newest wins ------------------------------------------------------------------------------------------------
 
 
@@ -409,6 +447,7 @@ def test_a_strand_runs_all_in_one_thread_and_tells_the_window(jobs: Jobs, qtbot:
     assert not where & {"MainThread"}
     assert heard.threads == {threading.main_thread()}
     strand.close()
+    assert not strand._tasks, "hundreds of them in a long evening"
 
 
 def test_closing_a_strand_stops_its_work_and_does_one_last_thing(jobs: Jobs, qtbot: QtBot) -> None:
