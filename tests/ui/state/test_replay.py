@@ -398,6 +398,39 @@ def test_what_was_said_of_another_project_is_said_again_of_this_one(session: Ses
     assert told == ["A file is broken."]
 
 
+@pytest.fixture
+def remark(monkeypatch: pytest.MonkeyPatch) -> str:
+    """What there is to say of the lorebooks of every project."""
+    monkeypatch.setattr(Project, "book_remarks", lambda _project, _kind: ("A book takes no part.",))
+    return "A book takes no part."
+
+
+def test_a_remark_on_lorebooks_is_made_once_for_each_project(
+    session: Session, qtbot: QtBot, tmp_path: Path, remark: str
+) -> None:
+    told = notices(session)
+    for fresh in (False, True):
+        session.replays.run_all(fresh=fresh)
+        ready(session, qtbot)
+    assert told == [remark]
+    session.set_project(make_project(tmp_path / "other"))
+    session.replays.run_all()
+    ready(session, qtbot)
+    assert told == [remark, remark]
+
+
+def test_the_remarks_of_a_run_that_another_replaces_are_made_by_that_one(
+    session: Session, qtbot: QtBot, remark: str
+) -> None:
+    told = notices(session)
+    session.replays.run_all()
+    qtbot.waitUntil(lambda: len(session.runs.traces) > 0)
+    session.replays.choose(mode=Mode.TWO_STAGE)
+    assert session.busy
+    ready(session, qtbot)
+    assert told == [remark]
+
+
 def test_who_ran_the_chat_is_remembered_on_the_threads_of_the_window_alone(session: Session, qtbot: QtBot) -> None:
     """There it is looked through, also while the worker makes another."""
 
