@@ -293,11 +293,7 @@ class NoteStore(QObject):
         keeping = self.keeping
         if keeping is None or self._keeping_now or not (self._to_keep or self._drop_later):
             return
-        texts = {
-            path: Draft(buffer.text, buffer.digest)
-            for path, buffer in self._to_keep.items()
-            if self.buffers.get(path) is buffer and buffer.dirty
-        }
+        texts = {path: Draft(buffer.text, buffer.digest) for path, buffer in self._to_keep.items()}
         gone, self._drop_later = self._drop_later - set(texts), set()
         self._to_keep.clear()
         self.kept.update(texts)
@@ -315,7 +311,7 @@ class NoteStore(QObject):
 
     def _was_kept(self, gone: set[Path]) -> None:
         self._keeping_now = False
-        self.kept -= gone - set(self._to_keep)
+        self.kept -= gone
         if self._to_keep or self._drop_later:
             self._pause.start()
 
@@ -327,8 +323,7 @@ class NoteStore(QObject):
         self._to_keep.pop(path, None)
         if self.keeping is not None and path in self.kept:
             self._drop_later.add(path)
-            if not self._to_keep:
-                QTimer.singleShot(0, self, self.keep_now)
+            QTimer.singleShot(0, self, self.keep_now)
 
     def close(self) -> None:
         """Stop waiting for pauses."""
