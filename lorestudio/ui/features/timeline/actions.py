@@ -142,7 +142,6 @@ class TimelineFeature(Feature):
 
     def _order_by(self, order: BarOrder) -> None:
         """Sort the strip, and look at the first reply: it is the answer to the question."""
-        self.context.uncover("chat")
         self.strip.order_by(order)
         if order is not BarOrder.CHAT and self.strip.generations:
             self.jump(self.strip.generations[0], None)
