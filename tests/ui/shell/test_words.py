@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+import ast
 import math
 import re
 from pathlib import Path
+from string import Formatter
 
 import pytest
 from hypothesis import example, given
@@ -64,6 +66,25 @@ def test_whatever_is_said_says_something() -> None:
     ]
     assert len(found) > 1500
     assert [each for each in found if not each[1].strip()] == []
+
+
+def test_what_a_text_leaves_open_is_filled_in() -> None:
+    """A text with its `{names}` is shown with all of them; without one it is a form, which nobody is shown as it is."""
+    texts, wrong = 0, []
+    for path in Path(ui.__file__).parent.rglob("*.py"):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        around = {below: above for above in ast.walk(tree) for below in ast.iter_child_nodes(above)}
+        for call in ast.walk(tree):
+            match call:
+                case ast.Call(func=ast.Name(id="tr"), args=[ast.Constant(value=str(text))], keywords=keywords):
+                    texts += 1
+                    open_ones = {name for _, name, _, _ in Formatter().parse(text) if name is not None}
+                    filled = {each.arg for each in keywords}
+                    form = not filled and not isinstance(around[call], ast.Call | ast.keyword)
+                    if open_ones != filled and None not in filled and not form:
+                        wrong.append(f"{path.name}:{call.lineno}: {text}")
+    assert texts > 2500
+    assert wrong == []
 
 
 def test_words_of_others_become_sentences() -> None:
