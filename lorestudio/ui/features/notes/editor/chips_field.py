@@ -170,10 +170,7 @@ class ChipsField(Wrapping):
                 self._drop(self._chips.pop())
             for chip, item in zip(self._chips, items, strict=False):
                 chip.setText(item)
-            for item in items[len(self._chips) :]:
-                chip = _Chip(self, self._theme, item)
-                chip.show()
-                self._chips.append(chip)
+            self._chips += [_Chip(self, self._theme, item) for item in items[len(self._chips) :]]
         if focus is not None:
             self._focus(min(focus, len(self._chips) - 1))
         self.refresh()

@@ -117,6 +117,19 @@ def test_every_field_has_a_name_for_a_screen_reader(make_editor) -> None:
         assert target.accessibleName() or target.text(), name
 
 
+def test_every_field_says_what_its_property_is_for(make_editor) -> None:
+    editor = make_editor(PLAIN)
+    for choice in editor.form.choices():
+        editor.form.add(choice.key)
+    drain()
+    helps = {name: editor.form.row(name).spec.help for name in editor.form.names}
+    assert len(helps) > 20
+    assert all(helps.values())
+    for name, said in helps.items():
+        target = editor.form.row(name).field.focusProxy() or editor.form.row(name).field
+        assert said in target.toolTip(), name
+
+
 # ---- changes are edits of the text ----------------------------------------------------------------------------------
 
 
@@ -972,6 +985,9 @@ def test_a_summary_of_one_line_stays_one(make_editor) -> None:
     QTest.keyClick(edit, Qt.Key.Key_Return)
     QTest.keyClicks(edit, "  Dimly.")
     assert editor.parsed.summary.split() == ["A", "lamp.", "It", "glows.", "Dimly."]
+    data.setText("\n  Often.")
+    edit.insertFromMimeData(data)
+    assert edit.toPlainText().endswith("  Dimly.\n  Often.")
 
 
 def test_what_was_refused_stays_typed(make_editor) -> None:
