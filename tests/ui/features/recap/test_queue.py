@@ -280,6 +280,7 @@ def test_what_cannot_be_queued_leaves_the_queue_as_it_was(
     assert [(each.text, each.tone) for each in noted.notices()] == [("Tale.jsonl: no header.", "warning")]
     noted.failed(ValueError("it broke"))
     assert [each.tone for each in noted.notices()] == ["warning", "error"]
+    assert {each.key for each in noted.notices()} == {"recap"}, "the last one takes the place of the others"
 
 
 @pytest.mark.parametrize(

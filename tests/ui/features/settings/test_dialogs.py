@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QSettings, Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QDialog, QFileDialog, QLineEdit, QMessageBox, QPushButton
@@ -22,6 +22,7 @@ from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.ui.features.settings.file_dialogs import ExportTarget
 from lorestudio.ui.features.settings.profiles import ProfileLibrary
 from tests.ui.conftest import menu_of_row
+from tests.ui.worlds import make_project
 
 SILLYTAVERN = {
     "power_user": {},
@@ -270,6 +271,20 @@ def test_another_chat_is_opened_with_the_settings_that_were_read(open_window, qt
     project = window.session.project
     assert (status.text(), project.settings.scan_depth) == ("DeepLore's defaults", 4)
     assert (project.chat_path, len(project.index.entries)) == (None, 1)
+
+
+def test_a_profile_that_says_what_is_in_use_already_is_in_use_from_then_on(make_session, qtbot, tmp_path) -> None:
+    session = make_session(make_project(tmp_path / "vault"), replay=False)
+    profiles = ProfileLibrary(session, QSettings(str(tmp_path / "app.ini"), QSettings.Format.IniFormat), session)
+    for name in ("Evening", "Morning"):
+        profiles.store.save(name, session.project.settings)
+    profiles.load()
+    qtbot.waitUntil(lambda: session.jobs.idle)
+    titles: list[str] = []
+    profiles.changed.connect(lambda: titles.append(profiles.title))
+    for name in ("Evening", "Morning"):
+        profiles.choose(name)
+        assert titles[-1:] == [name]
 
 
 @pytest.mark.always
