@@ -259,6 +259,12 @@ def test_an_edit_is_judged_shown_and_not_lost_on_the_way(window, wait, qtbot) ->
     wait()
     assert not dialog.detail.accept.isEnabled()
     assert "Write a summary" in dialog.detail.words.text()
+    dialog.detail.field.setPlainText("Mine.")
+    qtbot.waitUntil(lambda: row.proposal.after == "Mine.")
+    assert dialog.lost() == "1 proposal that you changed would be lost."
+    dialog.detail.accept.click()
+    wait()
+    assert (row.state, dialog.lost()) == (RowState.ACCEPTED, "")
 
 
 def test_the_newest_edit_of_each_row_counts_and_none_undoes_a_decision(window, wait) -> None:
@@ -621,6 +627,7 @@ def test_who_can_be_asked_is_offered_and_who_is_gone_stays_named(window, wait) -
     ]  # fmt: skip
     assert (dialog.source.text(), dialog.source.accessibleName()) == ("Provider: Gone", "Answers: Provider: Gone")
     assert all(act.toolTip() for act in dialog.source.menu().actions())
+    assert dialog.source.menu().toolTipsVisible()
     next(act for act in dialog.source.menu().actions() if act.text() == "I type the answers").trigger()
     wait()
     assert [text for text, checked in offered() if checked] == ["I type the answers"]

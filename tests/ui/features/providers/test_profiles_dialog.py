@@ -193,6 +193,7 @@ def test_what_was_typed_is_not_dropped_without_a_question(open_dialog, qtbot) ->
     settle(dialog, qtbot)
     assert dialog.name.text() == "Second"
     dialog.model.setText("bigger")
+    dialog.key.setText(SECRET)
     for button, name, row in (("Cancel", "Second", 1), ("Drop the changes", "Remote", 0)):
         QTest.mouseClick(
             dialog.list.viewport(),
@@ -204,6 +205,7 @@ def test_what_was_typed_is_not_dropped_without_a_question(open_dialog, qtbot) ->
         next(each for each in box.buttons() if each.text().replace("&", "") == button).click()
         settle(dialog, qtbot)
         assert (dialog.name.text(), dialog.list.currentRow()) == (name, row)
+    assert dialog.key.text() == "", "it was to be that of another profile"
     assert [each.model for each in dialog._session.providers.file.profiles] == ["big", ""]
     assert dialog.lost() == ""
     dialog.model.setText("bigger")

@@ -47,6 +47,13 @@ def test_links_lead_to_stages_entries_and_messages(window: MainWindow, pane: Why
     pane.message_wanted.connect(window.features.trace.go_to_message)
 
 
+def test_words_of_the_explanation_are_selected_with_the_keyboard(window: MainWindow, pane: WhyView) -> None:
+    pane.browser.setFocus()
+    for _letter in "“Crown”":
+        QTest.keyClick(pane.browser, Qt.Key.Key_Right, Qt.KeyboardModifier.ShiftModifier)
+    assert pane.browser.textCursor().selectedText() == "“Crown”"
+
+
 def test_words_lead_somewhere_where_they_stand_first() -> None:
     links = {"message:1": "message #1", f"entry:{CROWN}": "“A & B”", "message:9": "message #9"}
     assert _linked("“A & B” was in message #12, then in message #1; message #1 is long.", links) == (
