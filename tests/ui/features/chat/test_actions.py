@@ -349,6 +349,8 @@ def test_a_branch_lies_beside_the_chat(opened: MainWindow, path: Path, qtbot: Qt
 @pytest.mark.always
 def test_a_reply_is_written_into_the_chat(opened: MainWindow, answer: Callable[..., None], qtbot: QtBot) -> None:
     answer("Skarn ", "circles.")
+    voice = opened.features.chat.composer.voice
+    assert [voice.itemText(place) for place in range(3)] == ["Wren", "Ada", "System"]
     opened.features.chat.composer.written.emit("And Skarn?", Voice.YOU)
     qtbot.waitUntil(lambda: texts(opened)[-1] == "Skarn circles.", timeout=20_000)
     settle(opened, qtbot)

@@ -143,6 +143,22 @@ def test_a_rename_shows_what_follows_and_changes_only_that(window, vault) -> Non
 
 
 @pytest.mark.always
+def test_the_way_back_leads_to_a_note_that_has_another_name_title_and_text(window, vault) -> None:
+    """Only whoever renamed it knows that it is the same: it names itself in its text, which follows."""
+    (vault / "Bell.md").write_text(NOTES["Bell.md"] + "[[Bell]] is its name.\n", encoding="utf-8")
+    window.run("vault.reload")
+    settle(window)
+    choose(window, "Bell.md")
+    choose(window, "Skarn.md")
+    window.features.vault.work.carry_out(lambda vaults: plan_rename(vaults, vault / "Bell.md", NewName("Gong")))
+    settle(window)
+    assert "[[Gong]] is its name." in contents(vault)["Gong.md"]
+    window.run("entry.back")
+    settle(window)
+    assert chosen_file(window) == "Gong.md"
+
+
+@pytest.mark.always
 def test_a_note_without_the_key_is_retitled_in_the_tree_at_once(window, vault) -> None:
     (vault / "Bell.md").write_text(NOTES["Bell.md"].replace("[bell]", "[chime]"), encoding="utf-8")
     window.run("vault.reload")
