@@ -219,6 +219,10 @@ def test_what_was_run_is_kept_when_more_is_wanted(session: Session, qtbot: QtBot
     session.replays.run_all()
     ready(session, qtbot)
     assert [tally.words for _name, tally in ended] == ["1 run, 0 kept", "2 run, 1 kept", "1 run, 3 kept"]
+    assert session.replays.tally.begun
+    session.replays.run_all()
+    ready(session, qtbot)
+    assert not session.replays.tally.begun, "nothing is missing"
 
 
 def test_what_an_earlier_start_has_run_is_taken_over_unless_all_is_wanted_anew(
