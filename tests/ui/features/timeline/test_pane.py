@@ -127,6 +127,23 @@ def test_every_cell_is_what_the_trace_says(window: MainWindow) -> None:
             assert f"{NOTES[entry].title}, {content.label(at)}: " in content.describe(row, at)
 
 
+def test_whoever_follows_the_turns_hears_of_those_that_go_and_of_the_end(
+    window: MainWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    feed, session = pane_of(window).feed, window.session
+    every, told = len(feed.turns), list[tuple[int, bool]]()
+    assert every > 0
+    feed.changed.connect(lambda: told.append((len(feed.turns), feed.busy)))
+    with monkeypatch.context() as none_is_run:
+        none_is_run.setattr(session.runs, "traces", {})
+        session.traces_changed.emit(None)
+        settle(window, qtbot)
+    assert told == [(0, False)]
+    session.traces_changed.emit(None)
+    settle(window, qtbot)
+    assert told[-1] == (every, False)
+
+
 def test_turns_before_a_change_of_the_chat_stay_as_they_were_looked_at(make_window: MakeWindow, qtbot: QtBot) -> None:
     window = opened(make_window, qtbot, long_chat(6))
     feed, session = pane_of(window).feed, window.session
