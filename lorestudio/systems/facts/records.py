@@ -15,6 +15,7 @@ from msgspec import Struct
 
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.json_text import texts_in
+from lorestudio.domain.texts import text_digest
 from lorestudio.exchange.problems import InputError
 from lorestudio.llm.embedding import Vector
 from lorestudio.trace.wording import calendar_time
@@ -84,7 +85,8 @@ class Thread(Struct, frozen=True):
     """A conversation's record.
 
     `attempts` counts extractions that failed in a row (rules: fact-memory 3.5 S3). `digest` is that of the lines the
-    facts were drawn from, so that a passage of a chat that was edited later is recognised.
+    facts were drawn from, so that a passage of a chat that was edited later is recognised; `line_digests` are those of
+    each line, so that what is left of it is found. Threads of older files have none until their text is met again.
     """
 
     id: str
@@ -98,6 +100,7 @@ class Thread(Struct, frozen=True):
     closed_at: int | None = None
     attempts: int = 0
     digest: str = ""
+    line_digests: tuple[str, ...] = ()
 
     def is_drawn_from(self, digest: str) -> bool:
         """Whether facts were drawn from lines of this digest, and nothing was said since."""
@@ -124,6 +127,11 @@ class Line(Struct, frozen=True):
     def said(self) -> Mapping[str, Json]:
         """What models are shown of it."""
         return {"role": self.role, "content": self.told}
+
+    @property
+    def digest(self) -> str:
+        """What tells it from the other lines of its chat."""
+        return text_digest(self.role, self.told)[:16]
 
 
 class Fact(Struct, frozen=True):

@@ -49,6 +49,7 @@ from lorestudio.systems.facts.threads import (
     Passage,
     Timeouts,
     chat_name,
+    lined_threads,
     moved_threads,
     numbers_of,
     owner_of,
@@ -259,8 +260,6 @@ class FactsSession(Closing):
         silence = times.cooling + times.dormant
         name = chat_name(chat, path)
         threads = [] if again and not only else self.threads(name)
-        moved = self.moved(chat, path)
-        threads = [replace(thread, id=moved.get(thread.id, thread.id)) for thread in threads]
         if again:
             threads = [replace(thread, state=ThreadState.ACTIVE) for thread in threads]
         found = waiting_passages(
@@ -269,7 +268,8 @@ class FactsSession(Closing):
         if due and found and found[-1].ended is not None and found[-1].last == _last_spoken(found, chat):
             found = found[:-1] if self.now() - found[-1].ended < silence else found
         if due and not self.settings.strict:
-            tired = {thread.id for thread in threads if thread.attempts >= MOST_ATTEMPTS}
+            moved = self.moved(chat, path)
+            tired = {moved.get(each.id, each.id) for each in threads if each.attempts >= MOST_ATTEMPTS}
             found = tuple(passage for passage in found if passage.id not in tired)
         return tuple(passage for passage in found if only in {"", passage.key})
 
@@ -289,10 +289,12 @@ class FactsSession(Closing):
         moved = self.moved(chat, path)
         taken = set(moved.values())  # else an id is kept for messages that may come back
         self.store.rename_threads({old: new for old, new in moved.items() if old in taken or numbers_of(new)})
+        name, hidden = chat_name(chat, path), self.settings.include_hidden
+        self.store.add_line_digests(lined_threads(chat, name, self.threads(name), hidden=hidden))
         known = {thread.id: thread for thread in self.store.all_threads()}
         options = options_of(self.settings, self._embedder.model_id)
         memory = Conversations(self.store, self._model(), options, timeouts_of(self.settings), self._clock, self.label)
-        memory.close_old(self.threads(chat_name(chat, path)))
+        memory.close_old(self.threads(name))
         owner = owner_of(self.settings, chat, path)
         drawn: list[Drawn] = []
         for place, passage in enumerate(passages):
@@ -325,8 +327,9 @@ class FactsSession(Closing):
                 return Drawn(passage, problem=DrawnMeanwhileError().message)
             attempts = 0 if known is None else known.attempts
             fresh = Thread(
-                passage.id, owner, begun, ended, ThreadState.ACTIVE, ended, attempts=attempts, digest=passage.digest
-            )
+                passage.id, owner, begun, ended, ThreadState.ACTIVE, ended,
+                attempts=attempts, digest=passage.digest, line_digests=passage.line_digests,
+            )  # fmt: skip
             self.store.update_thread(fresh)
             return Drawn(passage, await memory.trigger(passage.id, passage.lines, passage.origin))
         except DrawnMeanwhileError as error:

@@ -45,13 +45,14 @@ from lorestudio.systems.facts.records import (
 from lorestudio.systems.facts.similarity import VectorTable
 from lorestudio.vault.files import epoch_ms
 
-VERSION: Final = 2
+VERSION: Final = 3
 
 SCHEMA: Final = """
 CREATE TABLE IF NOT EXISTS threads (
     number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, user_id TEXT NOT NULL, created_at INTEGER NOT NULL,
     updated_at INTEGER NOT NULL, state TEXT NOT NULL, last_message_at INTEGER, cooling_started_at INTEGER,
-    dormant_at INTEGER, closed_at INTEGER, attempts INTEGER NOT NULL, digest TEXT NOT NULL
+    dormant_at INTEGER, closed_at INTEGER, attempts INTEGER NOT NULL, digest TEXT NOT NULL,
+    line_digests TEXT NOT NULL DEFAULT ''
 );
 CREATE TABLE IF NOT EXISTS messages (
     number INTEGER PRIMARY KEY, thread_id TEXT NOT NULL, role TEXT NOT NULL, content TEXT NOT NULL, at INTEGER NOT NULL
@@ -119,7 +120,8 @@ Row = tuple[Any, ...]
 
 def thread_of(row: Row) -> Thread:
     """The thread of a row of `SELECT_THREADS`, whose columns are its fields in their order."""
-    identity, user, created, updated, state, *rest = row
+    identity, user, created, updated, state, *rest, lines = row
+    rest.append(tuple(lines.split()))
     return Thread(identity, user, created, updated, ThreadState(state), *rest)
 
 
@@ -271,8 +273,15 @@ class Database(Closing):
             raise MemoryFileError(
                 f"{self._path} was written by a newer lorestudio. Use that one, or name another file."
             )
-        if version < VERSION:
-            lines.executescript(f"BEGIN; {SCHEMA} PRAGMA user_version = {VERSION}; COMMIT;")
+        if version == VERSION:
+            return
+        with transaction(lines):  # another program may do the same at once
+            for order in SCHEMA.split(";"):
+                lines.execute(order)
+            columns = {row[1] for row in lines.execute("PRAGMA table_info(threads)")}
+            if "line_digests" not in columns:  # before version 3
+                lines.execute("ALTER TABLE threads ADD COLUMN line_digests TEXT NOT NULL DEFAULT ''")
+            lines.execute(f"PRAGMA user_version = {VERSION}")
 
 
 FILE_NAME: Final = "memories.sqlite"
@@ -338,7 +347,15 @@ class FactStore(Database):
     def update_thread(self, thread: Thread) -> None:
         """Keep a thread's record, a new one too."""
         with self.transaction(counts=False):
-            self.write(KEEP_THREAD, *structs.astuple(thread))
+            *fields, lines = structs.astuple(thread)
+            self.write(KEEP_THREAD, *fields, " ".join(lines))
+
+    def add_line_digests(self, threads: Sequence[Thread]) -> None:
+        """Keep what tells each line of threads; not of one that was drawn out of other lines meanwhile."""
+        with self.transaction(counts=False):
+            for thread in threads:
+                order = "UPDATE threads SET line_digests = ? WHERE id = ? AND digest = ?"
+                self.write(order, " ".join(thread.line_digests), thread.id, thread.digest)
 
     def rename_threads(self, names: Mapping[str, str]) -> None:
         """Give threads of chat files other ids, all or none, and their memories the numbers of messages in those.

@@ -1,13 +1,15 @@
 """Threads: which state follows which and when, and a chat file as threads (rules: fact-memory 3.1, 3.2).
 
 A chat file is parted into passages by long silences and by size. What was drawn out stays where it was: a passage that
-is kept is only read again where its messages have changed.
+is kept is only read again where its messages have changed. It is known again as a whole by its digest, and what is left
+of it by those of its lines.
 """
 
 from __future__ import annotations
 
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
+from difflib import SequenceMatcher
 from operator import itemgetter
 from pathlib import Path
 from typing import Final
@@ -124,6 +126,11 @@ class Passage(Struct, frozen=True):
         return _digest(self.lines)
 
     @property
+    def line_digests(self) -> tuple[str, ...]:
+        """What tells each of its lines."""
+        return tuple(line.digest for line in self.lines)
+
+    @property
     def origin(self) -> MemoryOrigin:
         """Where memories of it come from."""
         return MemoryOrigin(chat=self.chat, first=self.first, last=self.last)
@@ -161,16 +168,16 @@ def waiting_passages(
     """
     lines, placed = _placed(chat, name, threads, hidden=hidden)
     waiting: list[Passage] = []
-    done = {place for _, _, _, places in placed for place in places}
-    for thread, first, last, places in placed:
+    done = {place for _, places in placed for place in places}
+    for thread, places in placed:
         if not places:
             continue
-        passage, over = _passage(chat, name, places, first, last), thread.state not in _UNDER_WAY
+        passage, over = _passage(chat, name, places), thread.state not in _UNDER_WAY
         edited = passage.digest != thread.digest
         if edited or not over:
             waiting.append(replace(passage, changed=edited and over))
     left = [index for index in lines if index not in done]
-    waiting += [_passage(chat, name, places, places[0], places[-1]) for places in _parted(chat, left, size, silence_ms)]
+    waiting += [_passage(chat, name, places) for places in _parted(chat, left, size, silence_ms)]
     return tuple(sorted(waiting, key=lambda passage: passage.first))
 
 
@@ -180,10 +187,19 @@ def moved_threads(chat: Chat, name: str, threads: Sequence[Thread], *, hidden: b
     One whose messages are gone has none with numbers.
     """
     placed = _placed(chat, name, threads, hidden=hidden)[1]
-    now = {thread.id: f"{name}#{places[0]}-{places[-1]}" for thread, _, _, places in placed if places}
-    gone = {thread.id for thread, _, _, places in placed if not places}
+    now = {thread.id: f"{name}#{places[0]}-{places[-1]}" for thread, places in placed if places}
+    gone = {thread.id for thread, places in placed if not places}
     moved = {before: after for before, after in now.items() if before != after}
     return moved | {before: f"{before} until {uuid.uuid4().hex[:12]}" for before in gone}
+
+
+def lined_threads(chat: Chat, name: str, threads: Sequence[Thread], *, hidden: bool = True) -> tuple[Thread, ...]:
+    """Threads of older files whose texts stand in the chat as they were, now with the digests of their lines."""
+    placed = _placed(chat, name, threads, hidden=hidden)[1]
+    met = ((thread, _passage(chat, name, places)) for thread, places in placed if places and not thread.line_digests)
+    return tuple(
+        replace(thread, line_digests=passage.line_digests) for thread, passage in met if passage.digest == thread.digest
+    )
 
 
 def moved_origin(origin: MemoryOrigin, moved: Mapping[str, str]) -> MemoryOrigin:
@@ -203,22 +219,16 @@ def numbers_of(thread: str) -> tuple[int, int] | None:
 
 def _placed(
     chat: Chat, name: str, threads: Sequence[Thread], *, hidden: bool
-) -> tuple[dict[int, Line], list[tuple[Thread, int, int, list[int]]]]:
-    """What is spoken, and the threads of a chat with the numbers they are kept under and where their messages are."""
+) -> tuple[dict[int, Line], list[tuple[Thread, list[int]]]]:
+    """What is spoken, and the threads of a chat with where their messages are."""
     lines = {
         index: _line(message, index) for index, message in enumerate(chat.messages) if _spoken(message, hidden=hidden)
     }
     kept = sorted(_kept(name, threads), key=itemgetter(1))
     found = _found_again(kept, lines)
-    placed: list[tuple[Thread, int, int, list[int]]] = []
-    done = {place for places in found.values() for place in places}
-    moves = [found[thread.id][0] - first if thread.id in found else 0 for thread, first, _ in kept]
-    for (thread, first, last), moved in zip(kept, (*moves[1:], 0), strict=False):  # a changed text ends before the next
-        own = (index for index in range(first, last + moved + 1) if index in lines and index not in done)
-        places = found.get(thread.id) or [*own]
-        done.update(places)
-        placed.append((thread, first, last, places))
-    return lines, placed
+    if len(found) < len(kept):
+        found |= _what_is_left(kept, found, lines)
+    return lines, [(thread, found.get(thread.id, [])) for thread, _, _ in kept]
 
 
 _UNDER_WAY: Final = (ThreadState.ACTIVE, ThreadState.COOLING)
@@ -226,6 +236,8 @@ _FARTHEST: Final = 20
 """So far a passage may be from where it would be if it had moved as the one before it, or now followed that at once."""
 _FEW: Final = 500
 """Among so many messages a passage is looked for everywhere."""
+_MANY: Final = 3000
+"""Among more lines than these, those that are said all the time are not looked for one by one."""
 
 
 def _found_again(kept: Sequence[tuple[Thread, int, int]], lines: Mapping[int, Line]) -> dict[str, list[int]]:
@@ -234,14 +246,62 @@ def _found_again(kept: Sequence[tuple[Thread, int, int]], lines: Mapping[int, Li
     moved = follows = 0
     near = (0, *(step * way for step in range(1, _FARTHEST + 1) for way in (-1, 1)))
     anywhere = lines if len(lines) <= _FEW else ()
+    taken: set[int] = set()
     for thread, first, last in kept:
         shifts = (start + step for start in (moved, follows - first) for step in near)
         for shift in (*shifts, *(place - first for place in anywhere)):
             places = [index for index in range(first + shift, last + shift + 1) if index in lines]
-            if places and _digest([lines[index] for index in places]) == thread.digest:
+            if not places or not taken.isdisjoint(places):
+                continue
+            if _digest([lines[index] for index in places]) == thread.digest:
                 found[thread.id], moved, follows = places, shift, places[-1] + 1
+                taken.update(places)
                 break
     return found
+
+
+def _what_is_left(
+    kept: Sequence[tuple[Thread, int, int]], found: Mapping[str, list[int]], lines: Mapping[int, Line]
+) -> dict[str, list[int]]:
+    """Where passages stand of which lines are edited or gone, beside those that were found as a whole.
+
+    The lines of all passages are laid beside those of the chat. What stands between two that are the same counts as
+    edited: first for the passages around it, the rest for those of which no line is the same.
+    """
+    now = {index: line.digest for index, line in lines.items()}
+    owners: list[str] = []
+    before: list[str] = []
+    for thread, first, last in kept:
+        whole = [now[place] for place in found.get(thread.id, ())]
+        told = whole or thread.line_digests or [""] * (last - first + 1)  # an older file tells only how many
+        before += told
+        owners += [thread.id] * len(told)
+    order = list(now)
+    taken = {place for places in found.values() for place in places}
+    own: dict[str, set[int]] = {thread.id: set() for thread, _, _ in kept if thread.id not in found}
+    matcher = SequenceMatcher(None, before, list(now.values()), autojunk=len(before) > _MANY)
+    for tag, start, end, start_now, end_now in matcher.get_opcodes():
+        theirs, free = owners[start:end], [place for place in order[start_now:end_now] if place not in taken]
+        if tag == "replace":
+            ahead = theirs.count(owners[start - 1]) if start else 0
+            behind = min(theirs.count(owners[end]) if end < len(owners) else 0, len(theirs) - ahead)
+            between = free[ahead : max(len(free) - behind, ahead)]
+            pairs = [
+                *zip(theirs[:ahead], free, strict=False),
+                *zip(theirs[ahead : len(theirs) - behind], between, strict=False),
+                *zip(reversed(theirs[len(theirs) - behind :]), reversed(free[ahead:]), strict=False),
+            ]
+        else:
+            pairs = [*zip(theirs, order[start_now:end_now], strict=False)]
+        for thread_id, place in pairs:
+            if thread_id in own and place not in taken:
+                own[thread_id].add(place)
+    taken.update(*own.values())
+    return {
+        thread_id: [each for each in order if min(mine) <= each <= max(mine) and (each in mine or each not in taken)]
+        for thread_id, mine in own.items()
+        if mine
+    }
 
 
 def message_times(messages: Sequence[Message]) -> list[int]:
@@ -276,11 +336,11 @@ def _parted(chat: Chat, places: Sequence[int], size: int, silence_ms: int) -> It
         yield piece
 
 
-def _passage(chat: Chat, name: str, places: Sequence[int], first: int, last: int) -> Passage:
+def _passage(chat: Chat, name: str, places: Sequence[int]) -> Passage:
     messages = [chat.messages[place] for place in places]
     lines = tuple(_line(message, place) for message, place in zip(messages, places, strict=True))
     times = message_times(messages)
-    return Passage(name, first, last, lines, min(times, default=None), max(times, default=None))
+    return Passage(name, places[0], places[-1], lines, min(times, default=None), max(times, default=None))
 
 
 def _line(message: Message, place: int) -> Line:

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import sqlite3
 import subprocess
 import sys
 from pathlib import Path
@@ -133,28 +134,91 @@ def test_what_messages_before_it_have_moved_is_not_read_again():
                 assert any(memory.content in text for text in told) or memory.content == "I carry the lantern"
 
 
+def origins(made, chat):
+    rows = facts_picture(made, chat, None, everything=True).rows
+    return {row.memory.content: (row.memory.origin.first, row.memory.origin.last) for row in rows}
+
+
+def things(*kept):
+    """Those of sixteen messages, four a passage; a text in the place of a number is an edited one."""
+    texts = [each if isinstance(each, str) else f"I bring thing{each}x" for each in kept]
+    return Chat(tuple(said(f"{text}.", 1, is_user=True) for text in texts), "Wren", "Ottoline")
+
+
+@pytest.mark.parametrize(
+    ("kept", "places"),
+    [
+        ((0, 2, 3, 5, 6, 8, 9, 11, 12, 13, 15), [(0, 2), (3, 4), (5, 7), (8, 10)]),  # each lost some
+        ((2, 3, 6, 7, 10, 14, 15), [(0, 1), (2, 3), (4, 4), (5, 6)]),  # each lost its first ones
+        ((3, "I sing", 8, 10, 11, 12, 13), [(0, 0), (1, 1), (2, 4), (5, 6)]),  # the second is edited and lost three
+        ((3, "I sing", 9, 10, 11, 15), [(0, 0), (None, None), (1, 4), (5, 5)]),  # the second is gone, an edit beside it
+        ((0, 1, 2, "I sing", 11, 12, 13, 14), [(0, 3), (None, None), (4, 4), (5, 7)]),
+        ((1, "I sing", 3, 5, "I dance", 7, 9, "New", 11, 13, 15), [(0, 2), (3, 5), (6, 8), (9, 10)]),
+    ],
+)
+def test_what_is_left_of_each_passage_is_known_by_its_messages(kept, places):
+    whole, left = things(*range(16)), things(*kept)
+    with session(passage=4) as made:
+        extracted(made, whole)
+        known = {content: places[where[0] // 4] for content, where in origins(made, whole).items()}
+        for _ in range(2):  # before and after the numbers are kept
+            assert origins(made, left) == known
+            waiting = made.waiting(left, None)
+            assert {(each.first, each.last) for each in waiting} <= {*places}
+            assert all(each.changed for each in waiting)
+            asyncio.run(made.extract(left, None, ()))
+        extracted(made, left)
+        assert made.waiting(left, None) == ()
+
+
+def test_passages_of_an_older_file_learn_their_lines_when_they_are_met_again(tmp_path):
+    path = tmp_path / "m.sqlite"
+    whole, left = things(*range(16)), things(0, 3, 5, 6, 7, 9, 11, 12, 13)
+    with session(path=path, passage=4) as made:
+        extracted(made, whole)
+        known, threads = made.memories(), made.threads()
+    lines = sqlite3.connect(path)
+    with lines:
+        lines.executescript("ALTER TABLE threads DROP COLUMN line_digests; PRAGMA user_version = 2;")
+    lines.close()
+    with session(path=path, passage=4) as made:
+        assert (made.memories(), [each.id for each in made.threads()]) == (known, [each.id for each in threads])
+        assert made.waiting(whole, None) == ()
+        extracted(made, whole)
+        assert made.threads() == threads
+        assert {*origins(made, left).values()} == {(0, 1), (2, 4), (5, 6), (7, 8)}
+
+
+def test_two_passages_of_the_same_text_stand_at_two_places():
+    whole = things("I sing", "I dance", "I sing", "I dance", "I bring rope")
+    left = replace(whole, messages=whole.messages[2:])
+    with session(passage=2) as made:
+        extracted(made, whole)
+        waiting = made.waiting(left, None)
+        assert waiting == ()
+        extracted(made, left)
+        assert [row.key for row in facts_picture(made, left, None, everything=True).passages] == ["0-1", "2-2"]
+
+
 @pytest.mark.parametrize("few", [0, 500])
 def test_what_is_left_after_most_passages_are_deleted_is_known_and_the_others_stand_nowhere(few, monkeypatch):
     monkeypatch.setattr("lorestudio.systems.facts.threads._FEW", few)
     whole = Chat(tuple(said(f"I bring thing{k}x.", 1, is_user=True) for k in range(60)), "Wren", "Ottoline")
     left = replace(whole, messages=(*whole.messages[24:28], *whole.messages[56:60]))
 
-    def origins(chat):
-        rows = facts_picture(made, chat, None, everything=True).rows
-        return {row.memory.content: (row.memory.origin.first, row.memory.origin.last) for row in rows}
-
     with session(passage=4) as made:
         extracted(made, whole)
-        known = origins(whole)
+        known = origins(made, whole)
         places = {(24, 27): (0, 3), (56, 59): (4, 7)}
         assert {*places} < set(known.values())
         for _ in range(2):  # before and after the numbers are kept
             assert made.waiting(left, None) == ()
-            assert origins(left) == {content: places.get(where, (None, None)) for content, where in known.items()}
+            assert origins(made, left) == {content: places.get(where, (None, None)) for content, where in known.items()}
             asyncio.run(made.extract(left, None, ()))
         keys = [row.key for row in facts_picture(made, left, None, everything=True).passages]
         assert keys == ["0-3", "4-7"]
-        moved = {where for content, where in origins(whole).items() if where != known[content]}  # as after an undo
+        undone = origins(made, whole).items()
+        moved = {where for content, where in undone if where != known[content]}
         assert not few or moved <= {(None, None)}  # one gave its numbers up
 
 
