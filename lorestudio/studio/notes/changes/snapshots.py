@@ -22,7 +22,7 @@ from typing import Final
 from msgspec import Struct
 
 from lorestudio.domain.javascript import Json
-from lorestudio.domain.texts import text_digest
+from lorestudio.domain.texts import comparable, text_digest
 from lorestudio.settings.files import READ_AT_MOST, append_line, put_in_place, read_whole, write_atomically
 from lorestudio.studio.notes.book_entries import is_book_entry, read_text, save_text
 from lorestudio.studio.notes.changes.change_set import ChangeSet, HistoryError, NoteFileChange
@@ -31,7 +31,7 @@ from lorestudio.trace.storage.serialize import record_from_json, record_to_json
 from lorestudio.vault.file_lock import locked
 from lorestudio.vault.files import SaveError, VaultError, place_key, refused, utc_now
 from lorestudio.vault.folder import note_text
-from lorestudio.vault.writer import digest_of, read_note, temporary_name
+from lorestudio.vault.writer import digest_of, read_note, same_place, temporary_name
 
 GRACE_S: Final = 3600.0
 """A blob that was put so recently, in seconds, is kept even where nothing refers to it yet."""
@@ -185,9 +185,21 @@ class Snapshots:
     def list(self, path: Path) -> tuple[NoteSnapshot, ...]:
         """The snapshots of the note that lies, or lay last, at `path`, newest first.
 
-        Lines that cannot be used are passed over and told in `problems`. Raises VaultError.
+        Where another program has changed the capital letters of its name alone, what was kept under the name before
+        follows. Lines that cannot be used are passed over and told in `problems`. Raises VaultError.
         """
-        return tuple(self._walk(path))
+        found = tuple(self._walk(path))
+        if is_book_entry(path) or (not found and self.moved_to(path) is not None):
+            return found
+        oldest = found[-1].path if found else path
+        earlier = [
+            each
+            for place in self._called_like(oldest)
+            if place != oldest and place_key(place.parent) == place_key(oldest.parent) and _is_gone(place, path)
+            for each in self._walk(place)
+            if not found or each.time <= found[-1].time
+        ]
+        return (*found, *sorted(earlier, key=lambda each: each.time, reverse=True))
 
     def moved_to(self, path: Path) -> Path | None:
         """Where the note that lay at `path` was moved to, None where it was not moved away."""
@@ -196,18 +208,14 @@ class Snapshots:
         return Path(target) if isinstance(target, str) else None
 
     def gone(self, path: Path) -> tuple[Path, ...]:
-        """The places of notes of this name that are gone and have a history, the one changed last first.
+        """The places of notes of this name, but for capital letters, that are gone and have a history, the one changed
+        last first.
 
         Where the folder of a note was moved or renamed, that is where its history is. Entries of lorebooks have none.
         """
         if is_book_entry(path):
             return ()
-        places: set[Path] = set()
-        for file in self._places.glob("*.jsonl"):
-            with refused(VaultError, f"The history in {file} cannot be read ({{reason}}). Check its permissions."):
-                told = [record.get("path", record.get(_TO)) for record in read_lines(file).records]
-            places.update(Path(each) for each in told if isinstance(each, str) and Path(each).name == path.name)
-        kept = [(place, self.list(place)) for place in places if not os.path.lexists(place)]
+        kept = [(place, tuple(self._walk(place))) for place in self._called_like(path) if _is_gone(place, path)]
         newest = sorted(((found[0].time, place) for place, found in kept if found), reverse=True)
         return tuple(place for _time, place in newest)
 
@@ -276,6 +284,18 @@ class Snapshots:
             write_atomically(file, b"".join(json_line(record) for record in lines))
         return len(records) - len(lines)
 
+    def _called_like(self, path: Path) -> frozenset[Path]:
+        """The places with a history whose file is called like this one, but for capital letters and how accents are
+        spelled.
+        """
+        places: set[Path] = set()
+        name = comparable(path.name)
+        for file in self._places.glob("*.jsonl"):
+            with refused(VaultError, f"The history in {file} cannot be read ({{reason}}). Check its permissions."):
+                told = [record.get("path", record.get(_TO)) for record in read_lines(file).records]
+            places.update(Path(each) for each in told if isinstance(each, str) and comparable(Path(each).name) == name)
+        return frozenset(places)
+
     def _walk(self, path: Path) -> Iterator[NoteSnapshot]:
         """Backwards through the lines of a place and of the places that the note lay at before."""
         records = list(self._records(path))
@@ -315,6 +335,11 @@ class Snapshots:
 
     def _file(self, key: str) -> Path:
         return self._places / f"{text_digest(key)[:32]}.jsonl"
+
+
+def _is_gone(place: Path, path: Path) -> bool:
+    """Whether no file is called so any more; a disk that does not tell letters apart finds the one at `path`."""
+    return not os.path.lexists(place) or same_place(place, path)
 
 
 def thinned(snapshots: Collection[NoteSnapshot], now: datetime) -> frozenset[NoteSnapshot]:

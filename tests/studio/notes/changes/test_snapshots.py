@@ -151,6 +151,48 @@ def test_the_places_of_a_name_that_are_gone(snapshots: Snapshots, note: Path, cl
     assert snapshots.gone(note.with_name("Renamed.md")) == (note.with_name("Renamed.md"),)
 
 
+def test_a_note_that_another_program_called_in_other_letters_keeps_its_history(
+    snapshots: Snapshots, note: Path, clock: Clock
+) -> None:
+    snapshots.save(note, "two", digest_of(b"one"))
+    clock.later(seconds=1)
+    other = note.rename(note.with_name("NOTE.md"))
+    assert [snapshots.read(each) for each in snapshots.list(other)] == ["one"]
+    snapshots.save(other, "three", digest_of(b"two"))
+    assert [snapshots.read(each) for each in snapshots.list(other)] == ["two", "one"]
+    third = other.with_name("Third.md")
+    other.rename(third)
+    snapshots.moved([(other, third)])
+    assert [snapshots.read(each) for each in snapshots.list(third)] == ["two", "one"]
+    assert snapshots.list(other) == ()
+
+
+def test_the_history_of_a_note_that_is_there_or_was_changed_later_is_its_own(
+    snapshots: Snapshots, note: Path, clock: Clock
+) -> None:
+    other = note.with_name("NOTE.md")
+    snapshots.add({other: b"other"}, "why")
+    clock.later(seconds=1)
+    snapshots.add({note: b"one"}, "why")
+    assert [each.path for each in snapshots.list(other)] == [other]  # `note` was changed later
+    note.with_name("NOTE.md").write_bytes(b"other")
+    assert [each.path for each in snapshots.list(note)] == [note]  # `other` is there
+    assert snapshots.gone(note.parent / "moved" / "nOTE.md") == ()
+    note.unlink()
+    assert snapshots.gone(note.parent / "moved" / "nOTE.md") == (note,)
+
+
+def test_a_disk_that_does_not_tell_letters_apart_finds_the_note_by_its_former_name(
+    snapshots: Snapshots, note: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    snapshots.add({note: b"one"}, "why")
+    other = note.with_name("NOTE.md")
+    other.hardlink_to(note)
+    assert snapshots.list(other) == ()  # two files
+    monkeypatch.setattr("lorestudio.vault.writer.os.listdir", lambda _folder: [other.name])
+    assert [each.path for each in snapshots.list(other)] == [note]
+
+
 def test_restoring_is_a_change_set(snapshots: Snapshots, note: Path) -> None:
     snapshots.add({note: b"earlier"}, "why")
     (snapshot,) = snapshots.list(note)
