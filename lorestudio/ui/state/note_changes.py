@@ -19,7 +19,7 @@ from lorestudio.studio.notes.changes.log import ChangeLog, Report
 from lorestudio.studio.notes.trash import Trashed
 from lorestudio.studio.notes.vault_notes import FreshNotes, Planned, VaultNotes, listed
 from lorestudio.ui.shell.jobs import Newest, is_heard, listener_of
-from lorestudio.ui.shell.words import Notice, count, sentence_of, tr
+from lorestudio.ui.shell.words import Notice, Tone, count, sentence_of, tr
 from lorestudio.ui.state.drafts import Drafts
 from lorestudio.ui.state.session import Session
 from lorestudio.vault.entries import ParseRules
@@ -121,6 +121,11 @@ class NoteWork(QObject):
         """How notes are read."""
         project = self._session.project
         return ParseRules.from_settings(project.settings) if project is not None else ParseRules()
+
+    @property
+    def half_done(self) -> str:
+        """The change that stopped in the middle and is to be taken back, "" for none."""
+        return self._log.half_done if self._log is not None and not self._busy else ""
 
     def log_of(self, folders: Sequence[Path]) -> ChangeLog:
         """The log of changes of these vaults: the one of the window, else a new one where it keeps none yet."""
@@ -243,6 +248,12 @@ class NoteWork(QObject):
                 tr("Doing {title} again", title=log.redo_title), lambda: Done(log.redo(unsaved=unsaved), again=True)
             )
 
+    def take_back(self) -> None:
+        """Try again to take back what stopped in the middle, as every change does first."""
+        if self.half_done:
+            self._set_busy(True)
+            self._mend(lambda: self._set_busy(False), lambda error: self._give_up(sentence_of(error)))
+
     def restore(
         self, item: Trashed, path: Path | None = None, failed: Callable[[Exception], None] | None = None
     ) -> None:
@@ -312,19 +323,40 @@ class NoteWork(QObject):
         if roots != self._roots:
             return
         self._log = log
-        for sentence in (*mended, *left, *log.problems):
+        for sentence in (*left, *log.problems):
             self.told.emit(Notice(sentence, "warning"))
-        if mended:
-            self._session.reading.reload()
+        self._show_mended(mended)
         self.changed.emit()
         self._next()
+
+    def _mend(self, then: Callable[[], object], failed: Callable[[Exception], object]) -> None:
+        """Take back what stopped in the middle, and go on."""
+        log = self._log
+        if log is None or not log.half_done:
+            then()
+            return
+
+        def done(mended: tuple[str, ...]) -> None:
+            self._show_mended(mended)
+            then()
+
+        title = tr("Taking {title} back", title=log.half_done)
+        self.jobs.start(title, lambda _report: log.mend_interrupted(), done=done, failed=failed)
+
+    def _show_mended(self, mended: Sequence[str]) -> None:
+        if mended:
+            self._say(" ".join(mended), "warning")
+            self._session.reading.reload()
 
     def _next(self) -> None:
         if self._busy or not self._orders or self._log is None:
             return
         self._set_busy(True)
         order = self._orders.popleft()
-        self._save_and_plan(order, [path for path in order.about if self._drafts.get(path) is not None])
+        self._mend(
+            lambda: self._save_and_plan(order, [path for path in order.about if self._drafts.get(path) is not None]),
+            lambda error: self._give_up(sentence_of(error), order),
+        )
 
     def _plan(self, order: _Order) -> None:
         self.ask(order.plan, lambda planned: self._planned(order, planned), lambda text: self._give_up(text, order))
@@ -396,7 +428,9 @@ class NoteWork(QObject):
                 self._failed(error)
             self._next()
 
-        self.jobs.start(title, job, done=lambda done: self._ended(done, None), failed=wrong)
+        self._mend(
+            lambda: self.jobs.start(title, job, done=lambda done: self._ended(done, None), failed=wrong), failed=wrong
+        )
 
     def _ended(self, done: Done, then: Callable[[Done], None] | None) -> None:
         self._set_busy(False)
@@ -409,7 +443,11 @@ class NoteWork(QObject):
     def _give_up(self, sentence: str, order: _Order | None = None) -> None:
         self._set_busy(False)
         refused = order.refused if order is not None else None
-        (refused if refused is not None and is_heard(refused) else self._refuse)(sentence)
+        asked = refused is not None and is_heard(refused)
+        if refused is not None and asked:
+            refused(sentence)
+        if not asked or (self._log is not None and self._log.half_done):
+            self._refuse(sentence)
         self._next()
 
     def _set_busy(self, busy: bool) -> None:
@@ -417,7 +455,13 @@ class NoteWork(QObject):
         self.changed.emit()
 
     def _refuse(self, sentence: str) -> None:
-        self.told.emit(Notice(shorten(sentence, 400), "error", key="notes"))
+        self._say(sentence, "error")
+
+    def _say(self, sentence: str, tone: Tone) -> None:
+        """Say it, and offer to take back what stopped in the middle, where something has."""
+        text = shorten(sentence, 400)
+        again = ("vault.take_back",) if self._log is not None and self._log.half_done else ()
+        self.told.emit(Notice(text, tone, sentence if text != sentence else "", again, "notes"))
 
     def _failed(self, error: Exception) -> None:
         self._refuse(sentence_of(error))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -13,11 +15,11 @@ from lorestudio.studio.notes.vault_notes import Planned
 from lorestudio.studio.project.project import open_project
 from lorestudio.ui.state.drafts import Draft, Drafts
 from lorestudio.ui.state.note_changes import Done, NoteWork, paths_of, what_was_done
+from lorestudio.vault.files import SaveError
 from tests.ui.vaults import NOTES, write_vault
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator
-    from pathlib import Path
     from typing import Any
 
     from pytestqt.qtbot import QtBot
@@ -39,7 +41,9 @@ class Stage:
         self.told: list[str] = []
         self.done: list[Done] = []
         self.reading: list[str] = []
+        self.offered: list[tuple[str, ...]] = []
         self.work.told.connect(lambda notice: self.told.append(notice.text))
+        self.work.told.connect(lambda notice: self.offered.append(notice.actions))
         self.work.done.connect(self.done.append)
         self.work.reading.connect(self.reading.append)
         self.work.use(keep_in)
@@ -395,6 +399,99 @@ def test_what_a_crash_left_half_done_is_mended_told_and_read_again(
     stage.work.use(stage.bell.parent.parent / "elsewhere")
     stage.settle()
     assert len(read) == 1
+
+
+def fill_disk(patch: pytest.MonkeyPatch, stage: Stage) -> None:
+    """From the second file of the vault on there is no room, neither for a change nor for taking one back."""
+    real, written = Path.replace, list[Path]()
+
+    def replace(self: Path, target: Path) -> Path:
+        if Path(target).parent == stage.bell.parent:
+            written.append(Path(target))
+            if len(written) > 1:
+                raise OSError(errno.ENOSPC, "No space left on device")
+        return real(self, target)
+
+    patch.setattr(Path, "replace", replace)
+
+
+def change_two(stage: Stage, **more: Any) -> None:
+    """Change two notes, one after the other."""
+    paths = [stage.bell, stage.bell.with_name("Skarn.md")]
+    changes = tuple(NoteFileChange(path, path.read_bytes().decode(), "Other.\n") for path in paths)
+    stage.work.carry_out(lambda _vaults: Planned(ChangeSet("Both", changes)), **more)
+    stage.settle()
+
+
+@pytest.fixture
+def half_done(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> Stage:
+    """A change of two notes stopped after the first, which could not be taken back."""
+    stage.open()
+    monkeypatch.setattr("lorestudio.studio.notes.changes.log._AT_ONCE", 1)
+    with monkeypatch.context() as patch:
+        fill_disk(patch, stage)
+        change_two(stage)
+        assert "Make room on the disk" in stage.told[-1]
+        assert stage.offered[-1] == ("vault.take_back",)
+        assert (stage.work.half_done, stage.text) == ("Both", "Other.\n")
+        stage.work.take_back()
+        stage.settle()
+        assert "cannot be taken back yet" in stage.told[-1]
+        assert stage.offered[-1] == ("vault.take_back",)
+        refused: list[str] = []
+        stage.told.clear()
+        change_two(stage, refused=refused.append)
+        assert "cannot be taken back yet" in stage.told[0]
+        assert stage.told[1:] == refused, "the window says it beside the dialog, and offers to try again"
+    return stage
+
+
+def test_what_a_full_disk_left_half_done_is_taken_back_when_the_person_says_so(half_done: Stage) -> None:
+    half_done.work.take_back()
+    half_done.settle()
+    assert "was taken back" in half_done.told[-1]
+    assert half_done.offered[-1] == ()
+    assert (half_done.work.half_done, half_done.text) == ("", BELL)
+    half_done.work.take_back()
+    assert half_done.session.jobs.idle, "there is nothing left to do"
+
+
+def test_what_is_half_done_is_taken_back_before_the_next_change(half_done: Stage) -> None:
+    half_done.change()
+    assert "was taken back" in half_done.told[-1]
+    assert half_done.text == NEWER
+    half_done.work.undo()
+    half_done.settle()
+    assert half_done.text == BELL
+
+
+def test_what_is_half_done_is_taken_back_before_an_undo(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    stage.open()
+    monkeypatch.setattr("lorestudio.studio.notes.changes.log._AT_ONCE", 1)
+    skarn = stage.bell.with_name("Skarn.md")
+    before = skarn.read_bytes().decode()
+    stage.work.carry_out(lambda _vaults: Planned(ChangeSet("Skarn", (NoteFileChange(skarn, before, "Grey.\n"),))))
+    stage.settle()
+    with monkeypatch.context() as patch:
+        fill_disk(patch, stage)
+        change_two(stage)
+    stage.work.undo()
+    stage.settle()
+    assert (stage.text, skarn.read_bytes().decode()) == (BELL, before)
+
+
+def test_taking_back_that_cannot_be_written_down_is_told(half_done: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(_log: ChangeLog) -> tuple[str, ...]:
+        raise SaveError("The log cannot be written.")
+
+    monkeypatch.setattr(ChangeLog, "mend_interrupted", full)
+    refused: list[str] = []
+    half_done.change(refused=refused.append)
+    assert refused == ["The log cannot be written."]
+    half_done.work.take_back()
+    half_done.settle()
+    assert half_done.told[-1] == "The log cannot be written."
+    assert half_done.work.half_done == "Both"
 
 
 def test_the_log_of_a_vault_that_was_left_meanwhile_is_not_used(stage: Stage, tmp_path: Path) -> None:

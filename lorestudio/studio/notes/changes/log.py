@@ -1,7 +1,8 @@
 """The change log: change sets are applied wholly or not at all, undone and redone, also after a restart.
 
 What a run is about to do is written down before the first file is touched, and that it has ended afterwards. So what a
-killed studio leaves half done is known, and `mend_interrupted` takes it back: every file gets what it held before.
+killed studio or a full disk leaves half done is known, and `mend_interrupted` takes it back: every file gets what it
+held before.
 """
 
 from __future__ import annotations
@@ -80,13 +81,13 @@ def _is_done(change: LoggedChange, changes: Sequence[LoggedChange]) -> bool:
 
 def mend(
     changes: Sequence[LoggedChange], read: Callable[[str], bytes], touched: Collection[Path] | None = None
-) -> Mapping[Path, str]:
+) -> Mapping[Path, OSError]:
     """Bring every file of a half done run back to what it held before; `read` gives kept contents by digest.
 
     A file that holds what nobody here has written is left alone; that is a failure where it was `touched` (None: where
     that is not known). Returns what could not be mended and why.
     """
-    failures: dict[Path, str] = {}
+    failures: dict[Path, OSError] = {}
     aliases: set[Path] = set()
     for change in changes:
         if change.new_path is not None and same_place(change.path, change.new_path):
@@ -95,7 +96,7 @@ def mend(
                 if change.path.name not in os.listdir(change.path.parent):  # noqa: PTH208  # as the disk spells them
                     move_note(change.new_path, change.path)
             except OSError as error:
-                failures[change.path] = reason_of(error)
+                failures[change.path] = error
     # Texts come back before anything is taken away.
     ordered = sorted(expectations(changes), key=lambda one: one.before is None)
     for expected in ordered:
@@ -104,8 +105,13 @@ def mend(
         try:
             _mend(expected, read, foreign_is_wrong=touched is None or expected.path in touched)
         except OSError as error:
-            failures[expected.path] = reason_of(error)
+            failures[expected.path] = error
     return failures
+
+
+def may_pass(error: OSError) -> bool:
+    """Whether mending can succeed once the disk is in order: nobody else has changed the file, no kept text is lost."""
+    return not isinstance(error, VaultError) or (isinstance(error, SaveError) and not isinstance(error, ChangedOnDisk))
 
 
 def _mend(expected: Expected, read: Callable[[str], bytes], *, foreign_is_wrong: bool) -> None:
@@ -147,6 +153,11 @@ _REFUSALS: Final = {
     RunKind.UNDO: RunRefusal("was not undone", "Undo what was changed since, then try again."),
     RunKind.REDO: RunRefusal("was not done again", "Undo what was changed since, then try again."),
 }
+
+_TRIED_AGAIN: Final = (
+    "Make room on the disk, or correct its permissions: taking back is tried again before the next change, and when "
+    "the studio starts."
+)
 
 
 class Runner(Struct):
@@ -212,13 +223,11 @@ class Runner(Struct):
         """See that everything is as it was, and turn the error into what the person can use. Raises SaveError."""
         failures = mend(run.changes, self.snapshots.blobs.read, touched)
         if failures:
-            reasons = "; ".join(dict.fromkeys(failures.values()))
             raise RollBackError(
                 f"“{run.title}” stopped in the middle ({error}), and taking back what was done so far failed, too "
-                f"({reasons}). Start the studio again when the disk is in order: it goes on taking back. "
-                f"The texts from before are kept, packed with gzip: {self._kept_texts(run, failures)}"
+                f"({_reasons(failures)}). {_TRIED_AGAIN} {self._kept_texts(run, failures)}"
             ) from error
-        with suppress(OSError):  # the next start finds that nothing has happened
+        with suppress(OSError):  # the next change or start finds that nothing has happened
             self.journal.end(run, ok=False)
         what = f"“{run.title}” {_REFUSALS[run.kind].words}"
         if isinstance(error, ChangedOnDisk):
@@ -227,22 +236,29 @@ class Runner(Struct):
             raise SaveError(f"{what}, and everything is as it was: {error}") from error
 
     def mend(self, run: ChangeRun) -> str:
-        """Take back what is left of a run whose studio was stopped; returns a sentence. Raises HistoryError."""
+        """Take back what is left of a run that stopped in the middle; returns a sentence. Raises HistoryError.
+
+        Where the disk does not let it be taken back now, it stays unfinished.
+        """
         if is_done(run.changes):
             with self.explained():
                 self.journal.end(run, ok=True)
-            return f"“{run.title}” was finished just before the studio stopped."
+            return f"“{run.title}” was finished just before it was stopped."
         failures = mend(run.changes, self.snapshots.blobs.read)
+        stopped = f"“{run.title}” was stopped in the middle"
+        if any(map(may_pass, failures.values())):
+            return (
+                f"{stopped}, and what was done so far cannot be taken back yet ({_reasons(failures)}). {_TRIED_AGAIN} "
+                f"{self._kept_texts(run, failures)}"
+            )
         if not failures:
             self._clear_after(run, frozenset(change.path for change in run.changes))
         with self.explained():
             self.journal.end(run, ok=False)
         if not failures:
-            return f"The studio stopped in the middle of “{run.title}”. What was done so far was taken back."
-        return (
-            f"The studio stopped in the middle of “{run.title}”, and not all of it could be taken back. Look at these "
-            f"files; their texts from before are kept, packed with gzip: {self._kept_texts(run, failures)}"
-        )
+            return f"{stopped}. What was done so far was taken back."
+        kept = self._kept_texts(run, failures)
+        return f"{stopped}, and not all of it could be taken back. Look at these files. {kept}"
 
     def texts(self, change: LoggedChange) -> NoteFileChange:
         """The change with its texts. Raises VaultError where one is lost."""
@@ -277,15 +293,15 @@ class Runner(Struct):
             # The vault itself holds the new texts, so the disk need not be waited for.
             self.snapshots.blobs.put(texts.values(), sync=False)
 
-    def _kept_texts(self, run: ChangeRun, failures: Mapping[Path, str]) -> str:
-        """Where the text of each file from before lies, as one line."""
+    def _kept_texts(self, run: ChangeRun, failures: Mapping[Path, OSError]) -> str:
+        """A sentence about where the text of each file from before lies."""
         before = {change.path: change.before for change in run.changes if change.before is not None}
         places = []
-        for path, reason in failures.items():
+        for path, error in failures.items():
             digest = before.get(path)
             kept = "there was no such file" if digest is None else str(self.snapshots.blobs.place(digest))
-            places.append(f"{path} ({reason}): {kept}")
-        return "; ".join(places)
+            places.append(f"{path} ({reason_of(error)}): {kept}")
+        return f"The texts from before are kept, packed with gzip: {'; '.join(places)}"
 
     def _tidily(self, work: Callable[[], None]) -> None:
         """Do what does not decide whether the change has worked; what goes wrong is told in `problems`."""
@@ -322,6 +338,10 @@ def _groups(actions: Sequence[DiskStep]) -> Iterator[Sequence[DiskStep]]:
         members = tuple(alike)
         size = _AT_ONCE if kind else 1
         yield from (members[start : start + size] for start in range(0, len(members), size))
+
+
+def _reasons(failures: Mapping[Path, OSError]) -> str:
+    return "; ".join(dict.fromkeys(map(reason_of, failures.values())))
 
 
 def _attempt(action: DiskStep) -> Exception | None:
@@ -379,6 +399,10 @@ class ChangeLog:
         self._done: tuple[ChangeStep, ...] = ()
         self._undone: tuple[ChangeStep, ...] = ()
         self._elsewhere: tuple[ChangeStep, ...] = ()
+        self.half_done = ""
+        """The title of a change that is to be taken back as soon as the disk lets it, "" for none; as of the last look
+        at the log, when another studio may also have been at work on it.
+        """
         self.refresh()
 
     @property
@@ -494,10 +518,12 @@ class ChangeLog:
         return path or item.path
 
     def mend_interrupted(self) -> tuple[str, ...]:
-        """Take back what a studio that was killed has left half done; returns sentences for the person.
+        """Take back what a studio that was killed, or a disk that was full, has left half done; returns sentences for
+        the person.
 
-        Call it when a studio starts. A run of another studio that is still at work is waited for. Files that somebody
-        has changed since are left as they are and named. Raises SaveError.
+        Call it when a studio starts, and before a change where something is `half_done`. A run of another studio that
+        is still at work is waited for. Files that somebody has changed since are left as they are and named; what the
+        disk does not let be taken back yet stays half done. Raises SaveError.
         """
         with self._exclusive():
             runs = [run for run in self._journal.read().unfinished.values() if self._is_inside(run.changes)]
@@ -519,6 +545,7 @@ class ChangeLog:
         steps = sorted(state.steps.values(), key=lambda step: step.order)
         visible = [step for step in steps if self._is_inside(step.changes)]
         self._problems.update(dict.fromkeys(state.problems))
+        self.half_done = next((run.title for run in state.unfinished.values() if self._is_inside(run.changes)), "")
         self._done = tuple(step for step in visible if not step.undone)
         self._undone = tuple(step for step in visible if step.undone)
         self._elsewhere = tuple(step for step in steps if step not in visible and not step.undone)

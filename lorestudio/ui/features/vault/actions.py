@@ -155,6 +155,11 @@ class VaultFeature(Feature):
                 when=lambda: bool(work.redo_title), icon="redo", tip="Do again what was undone last",
                 text=lambda: about(tr("Redo change"), work.redo_title),
             ),
+            Action(
+                "vault.take_back", "Take back what is half done", "Edit", 7, work.take_back,
+                when=lambda: bool(work.half_done),
+                tip="Bring every file back to what it held before the change that stopped in the middle",
+            ),
             of_project("go.entry", "Go to entry…", "Edit", 20, self.open_switcher, ("Ctrl+O",), icon="entry"),
             of_project(
                 "find.vault", "Search in vault", "Edit", 105, self.open_search, ("Ctrl+Shift+F",), icon="search",

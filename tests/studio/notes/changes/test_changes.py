@@ -465,6 +465,43 @@ def test_rolling_back_fails_and_the_next_start_mends(
     assert reopened(tmp_path, vault).mend_interrupted() == ()
 
 
+def test_what_a_full_disk_leaves_half_done_is_taken_back_once_there_is_room(
+    log: ChangeLog, tmp_path: Path, vault: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before, wanted = files_in(vault), rename_set(vault)
+    assert log.half_done == ""
+    with monkeypatch.context() as patch:
+        fail_on(patch, "New.md", errno.ENOSPC, also_later=True)
+        with pytest.raises(RollBackError, match=r"Make room on the disk.*before the next change"):
+            log.apply(wanted)
+        half = files_in(vault)
+        for again in (log, reopened(tmp_path, vault)):
+            assert again.half_done == wanted.title
+            (told,) = again.mend_interrupted()  # it is still full
+            assert "cannot be taken back yet" in told
+            assert "Make room" in told
+            assert files_in(vault) == half
+    (told,) = log.mend_interrupted()
+    assert "was taken back" in told
+    assert files_in(vault) == before
+    assert log.half_done == ""
+    assert log.mend_interrupted() == ()
+
+
+def test_what_nobody_can_take_back_is_named_once(
+    log: ChangeLog, tmp_path: Path, vault: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = files_in(vault)
+    with monkeypatch.context() as patch:
+        fail_on(patch, "New.md", errno.ENOSPC, also_later=True)
+        with pytest.raises(RollBackError):
+            log.apply(rename_set(vault))
+    log.snapshots.blobs.place(digest_of(before["Skarn.md"])).unlink()
+    (told,) = log.mend_interrupted()
+    assert "not all of it could be taken back" in told
+    assert log.half_done == ""
+
+
 def test_mending_leaves_foreign_text_alone(
     log: ChangeLog, tmp_path: Path, vault: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
