@@ -6,6 +6,7 @@ file that are not known here are kept; fields that look like a key are neither u
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Container, Mapping, Sequence
 from enum import StrEnum
@@ -189,6 +190,11 @@ def _read(item: Json, taken: Container[str]) -> tuple[Profile, list[str]]:
         "Keys belong in the keyring or in an environment variable; treat this one as seen by others."
         for name in item
         if name not in _FIELDS and _KEY_FIELD.search(name)
+    ]
+    warnings += [
+        f'The field "{name}" is {json.dumps(item[name])}, which counts as left out. Correct it, or take it out.'
+        for name in _FIELDS
+        if name in item and name not in found and item[name] != getattr(profile, name)
     ]
     return profile, warnings
 

@@ -55,6 +55,30 @@ def test_smallest_profile(tmp_path: Path) -> None:
     assert profile == Profile("A", Api.OPENAI, "http://localhost:1/v1", "", KeySource.NONE, "", None, None, True)
 
 
+@pytest.mark.parametrize(
+    ("field", "value", "said"),
+    [
+        ("timeout_ms", "", '""'), ("max_tokens", "", '""'), ("supports_schema", "", '""'), ("api", "", '""'),
+        ("key_source", "", '""'), ("supports_schema", None, "null"), ("api", None, "null"), ("model", None, "null"),
+        ("key_variable", None, "null"),
+    ],
+)  # fmt: skip
+def test_a_field_that_says_nothing_counts_as_left_out_and_is_told(
+    tmp_path: Path, field: str, value: object, said: str
+) -> None:
+    path = write(tmp_path / "p.json", {"name": "A", "url": "http://h", field: value})
+    loaded = load_profiles(path)
+    assert loaded.profiles == (Profile("A", url="http://h"),)
+    (problem,) = loaded.problems
+    assert problem.startswith(f'{path}, profile 1: The field "{field}" is {said}, which counts as left out.')
+
+
+def test_nothing_is_told_where_nothing_is_what_a_field_holds(tmp_path: Path) -> None:
+    nothing = {"model": "", "key_variable": "", "timeout_ms": None, "max_tokens": None}
+    loaded = load_profiles(write(tmp_path / "p.json", {"name": "A", "url": "http://h", **nothing}))
+    assert (loaded.profiles, loaded.problems) == ((Profile("A", url="http://h"),), ())
+
+
 def test_unknown_fields_are_kept(tmp_path: Path) -> None:
     path = write(tmp_path / "p.json", {"name": "A", "url": "http://h", "colour": {"deep": ["x"]}})
     loaded = load_profiles(path)
