@@ -130,10 +130,15 @@ class FindLine(QWidget):
         self.field.selectAll()
         self.renew()
 
-    def renew(self) -> None:
-        """Another text is in sight, or it was edited: mark what is looked for in it."""
+    def renew(self, *, another: bool = False) -> None:
+        """Another text is in sight, or it was edited: mark what is looked for in it.
+
+        In `another` text, also one in the same widget, the search begins at its own caret.
+        """
         if self.isVisible():
             text = self._shown()
+            if another or text is not self._marked:
+                self._start = text.textCursor().selectionStart()
             self.second.setVisible(self._replacing and not text.isReadOnly())
             if text is not self._marked:
                 self._unmark()

@@ -63,6 +63,20 @@ def test_buttons_and_keys_go_on_and_back_round_the_text(line: tuple[FindLine, QP
     assert text.extraSelections() == []
 
 
+def test_another_text_is_searched_from_its_own_caret(line: tuple[FindLine, QPlainTextEdit]) -> None:
+    made, text = line
+    text.moveCursor(QTextCursor.MoveOperation.End)
+    made.begin()  # the search begins at the end of this text
+    text.setPlainText("bell a\nbell b\n" + "no\n" * 40 + "bell c")
+    made.renew(another=True)
+    QTest.keyClicks(made.field, "bell")
+    assert (text.textCursor().blockNumber(), made.found.text()) == (0, "1 of 3")
+    QTest.keyClick(made.field, Qt.Key.Key_Return)
+    made.renew()  # it was only edited: the search goes on where it is
+    QTest.keyClicks(made.field, " b")
+    assert text.textCursor().blockNumber() == 1
+
+
 def test_what_is_found_is_replaced_one_by_one_and_all_at_once(line: tuple[FindLine, QPlainTextEdit]) -> None:
     made, text = line
     assert made.second.isHidden()

@@ -463,7 +463,7 @@ class EntryPane(Pane):
         if not buffer.kept_whole:
             self._say(tr("This file has characters that the editor cannot keep, so it is shown only."), "warning")
         self._show_dirty()
-        self.finder.renew()
+        self.finder.renew(another=True)
         self._do_wanted()
 
     def _change_view(self, tab: int) -> None:

@@ -222,7 +222,6 @@ class AiPage(QWidget):
             self._grow(live.reply if live is not None else "")
         else:
             self._set_text(call.reply or (tr("No reply arrived: {error}", error=call.error) if call.error else ""))
-        self.finder.renew()
 
     def _set_text(self, text: str) -> None:
         if self._shown != (self.part, text):
@@ -236,6 +235,7 @@ class AiPage(QWidget):
         self._more.stop()
         if self._laid_out < len(text):
             self._more.start()
+        self.finder.renew(another=True)
 
     def _lay_out_more(self) -> None:
         end = self._laid_out + CHUNK
@@ -272,6 +272,7 @@ class AiPage(QWidget):
         if self._shown != (OVERVIEW, body):
             self._shown = (OVERVIEW, body)
             self.overview.setHtml(html.page(self._theme.palette, body))
+            self.finder.renew(another=True)
 
     # ---- the overview -----------------------------------------------------------------------------------------------
 
