@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING
 
 from lorestudio.domain.chat import Generation
@@ -43,6 +44,7 @@ class VerifyFeature(Feature):
         super().__init__(context)
         self._jump, self._change, self._show_beside = jump, change, show_beside
         self.found: Verified | None = None
+        self._found_in: Project | None = None
         self._seen: tuple[Project | None, object] = (None, None)
         self._newest = Newest(context.session.jobs)
         self._settle = later(self, self._look_again, SETTLE_MS)
@@ -90,13 +92,16 @@ class VerifyFeature(Feature):
             return
         same_chat = before is not None and project is not None and before.chat_path == project.chat_path
         if same_chat and (self.found is not None or self._newest.busy):
+            if self.is_made("verify") and not self._in_this_chat:
+                self.pane.take.hide()
             self._settle.start()
             return
+        self._settle.stop()
         self._newest.cancel()
         self._forget()
 
     def _forget(self) -> None:
-        self.found, self._seen = None, (None, None)
+        self.found, self._found_in, self._seen = None, None, (None, None)
         self._show_beside(None)
         if self.is_made("verify"):
             self._say_what_for()
@@ -155,20 +160,27 @@ class VerifyFeature(Feature):
             return verify(project, system, job, job.token)
 
         title = tr("Comparing with what the chat recorded")
-        failed = self.context.failing("verify")
+        done = partial(self._done, project)
         self._newest.start(
-            title, work, done=self._done, failed=failed, reported=self.pane.show_progress, owner=self.pane
+            title, work, done=done, failed=self._failed, reported=self.pane.show_progress, owner=self.pane
         )
 
-    def _done(self, found: Verified) -> None:
-        self.found = found
+    def _failed(self, error: Exception) -> None:
+        self._forget()
+        self.context.failing("verify")(error)
+
+    def _done(self, project: Project, found: Verified) -> None:
+        self.found, self._found_in = found, project
         self.pane.show_verified(found)
         self._show_beside(found)
         self.context.actions_changed()
 
     def _go(self, reply: ComparedReply) -> None:
         generation: Generation = reply.generation
-        self._jump(generation, next((each.entry for each in reply.differing if each.entry is not None), None))
+        project, before = self.context.session.project, self._found_in
+        known = project is not None and before is not None and project.index is before.index  # else numbers are others
+        entries = (each.entry for each in reply.differing if known and each.entry is not None)
+        self._jump(generation, next(entries, None))
 
     # ---- taking over ------------------------------------------------------------------------------------------------
 
@@ -186,8 +198,14 @@ class VerifyFeature(Feature):
             basis = replace(project.basis, settings=settings)
             self.context.session.parts.adjust(tr("what answers rest on"), basis=basis)
 
+    @property
+    def _in_this_chat(self) -> bool:
+        """Whether what was found is of the chat as it is; in another one messages have other numbers."""
+        project, before = self.context.session.project, self._found_in
+        return project is not None and before is not None and project.chat is before.chat
+
     def _can_take(self) -> bool:
-        cause = self.pane.cause if self.found is not None else None
+        cause = self.pane.cause if self._in_this_chat else None
         return cause is not None and cause.can_be_taken_over
 
     def take(self) -> None:

@@ -11,6 +11,7 @@ from PySide6.QtTest import QTest
 
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.history import HiddenSince
+from lorestudio.domain.lifecycle import Progress
 from lorestudio.domain.records import replace
 from lorestudio.settings.studio import FOLLOWED
 from lorestudio.studio.project.project import open_project
@@ -251,3 +252,56 @@ def test_without_a_chat_a_lorebook_is_spoken_of_where_one_is_open(window: MainWi
     compared(window, qtbot)
     text = window.features.verify.pane.empty.text.text()
     assert text == "Open a chat that was written with World Info and this lorebook."
+
+
+@pytest.mark.always
+def test_another_chat_is_not_compared_for_a_change_just_before(window: MainWindow, tmp_path: Path, qtbot) -> None:
+    window.run("verify.compare")
+    compared(window, qtbot)
+    feature, before = window.features.verify, window.session.project
+    feature._settle.setInterval(200)
+    window.session.set_project(replace(before, settings=before.settings.model_copy(update={"max_entries": 3})))
+    assert feature._settle.isActive()
+    window.session.set_project(replace(project(None, chat({})), chat_path=tmp_path / "other.jsonl"))
+    compared(window, qtbot)
+    assert feature.found is None
+
+
+@pytest.mark.always
+def test_until_a_changed_chat_is_compared_again_nothing_goes_by_its_old_numbers(window: MainWindow, qtbot) -> None:
+    window.session.set_project(project(scan_depth=8))
+    settle(window)
+    window.run("verify.compare")
+    pane, feature, before = compared(window, qtbot), window.features.verify, window.session.project
+    assert can(window, "take")
+    assert pane.take.isVisibleTo(pane)
+    feature._settle.setInterval(60_000)
+    reply = next(row for row in pane.replies.rows if any(each.entry is not None for each in row.differing))
+    cut = replace(before, chat=replace(before.chat, messages=before.chat.messages[:3]))
+    window.session.set_project(cut)
+    settle(window)
+    assert not can(window, "take")
+    assert not pane.take.isVisibleTo(pane)
+    window.session.set_project(replace(cut, index=project({"Lamp.md": None}).index))
+    window.context.selection.choose_entry(None)
+    feature._go(reply)
+    assert window.context.selection.entry is None, "another entry has this number now"
+    feature._look_again()
+    assert [row.generation.message for row in compared(window, qtbot).replies.rows] == [2]
+
+
+@pytest.mark.always
+def test_a_comparison_that_fails_leaves_nothing_of_before(window: MainWindow, monkeypatch, qtbot) -> None:
+    window.run("verify.compare")
+    pane, feature = compared(window, qtbot), window.features.verify
+
+    def fail(_project, _system, report, _token) -> None:
+        report(Progress(1, 4))
+        raise OSError(5, "Input/output error", "chat.jsonl")
+
+    monkeypatch.setattr("lorestudio.ui.features.verify.actions.verify", fail)
+    window.run("verify.compare")
+    compared(window, qtbot)
+    assert feature.found is None
+    assert pane.state.text() == ""
+    assert pane.empty.title.text() == "Nothing is compared yet"
