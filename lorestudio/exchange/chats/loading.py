@@ -114,9 +114,10 @@ def load_chat(path: Path) -> LoadedChat:
 
 def chat_in(data: bytes, path: Path) -> LoadedChat:
     """The chat in the bytes of a file, as `load_chat`. Raises InputError."""
-    if b"\0" in data:
-        raise InputError(path, "this is no text. Open a SillyTavern chat file (.jsonl) or plain text (.txt).")
     jsonl = path.suffix.lower() == ".jsonl"
+    lines = jsonl and data.removeprefix(BOM.encode()).lstrip().startswith(b'{"')  # a power cut may end them with zeros
+    if b"\0" in data and not lines:
+        raise InputError(path, "this is no text. Open a SillyTavern chat file (.jsonl) or plain text (.txt).")
     try:
         # In lines of JSON a bad byte spoils its own line only.
         text = data.decode("utf-8", "surrogateescape" if jsonl else "strict")

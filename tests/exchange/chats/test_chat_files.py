@@ -56,6 +56,17 @@ def test_a_binary_file_is_refused(tmp_path: Path) -> None:
         load_chat(written(tmp_path, "picture.jsonl", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"))
 
 
+def test_zeros_that_a_power_cut_left_spoil_their_own_line_only(tmp_path: Path) -> None:
+    path = written(tmp_path, "chat.jsonl", b'{"name": "Wren", "mes": "Hello."}\n' + bytes(512))
+    loaded = load_chat(path)
+    assert [message.text for message in loaded.chat.messages] == ["Hello."]
+    assert "Line 2 is no JSON" in loaded.problems[0]
+    assert loaded.document.text_for(loaded.chat).encode() == path.read_bytes(), "they stay in the file"
+    for encoding in ("utf-16-le", "utf-16"):
+        with pytest.raises(InputError, match="this is no text"):
+            load_chat(written(tmp_path, "wide.jsonl", '{"name": "Wren", "mes": "Hello."}\n'.encode(encoding)))
+
+
 def test_a_file_of_endless_length_is_refused_before_it_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = written(tmp_path, "chat.jsonl", CHAT)
     size = path.stat().st_size
