@@ -124,8 +124,8 @@ def _chunks(data: bytes, source: Path | str) -> Iterator[_Chunk]:
 def _chunk_text(chunk: _Chunk, source: Path | str) -> str:
     if chunk.value.startswith(_ENCRYPTED):
         raise InputError(source, "the card in the picture is encrypted by Risu. Export it there as an open card.")
-    try:
-        return base64.b64decode(chunk.value, validate=False).decode("utf-8-sig")
+    try:  # not every program fills up the end, and SillyTavern asks for nothing there
+        return base64.b64decode(chunk.value + b"==", validate=False).decode("utf-8-sig")
     except (binascii.Error, UnicodeDecodeError) as error:
         raise InputError(source, f"the card in the picture is damaged ({error}). Download it again.") from error
 

@@ -73,6 +73,13 @@ def test_the_newer_chunk_is_preferred() -> None:
     assert card.name == "Quay"
 
 
+def test_a_picture_whose_text_is_not_filled_up_is_read() -> None:
+    for length in range(1, 4):
+        card = {"name": "W" * length, "first_mes": "Hi."}
+        bare = base64.b64encode(json.dumps(card).encode()).rstrip(b"=")
+        assert parse_card(picture(chara=bare), "card.png").data.first_mes == "Hi."
+
+
 def test_version_1_has_its_fields_at_the_root() -> None:
     card = parse_card(as_json(FIELDS), "card.json")
     assert card.data.personality == "brisk"
