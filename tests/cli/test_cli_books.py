@@ -195,6 +195,9 @@ def test_files_given_in_the_wrong_place_are_recognised(
     card = {"spec": "chara_card_v2", "data": {"name": "Ada", "character_book": entries}}
     book.write_text(json.dumps(card), encoding="utf-8")
     assert "this is a card, and no chat" in lorestudio("replay", vault, "--chat", book).stderr
+    book.write_text('{"type": "risuChat", "ver": 1, "data": {"message": []}}', "utf-8")
+    said = lorestudio("replay", vault, "--chat", book).stderr
+    assert "A chat of another program becomes one where SillyTavern imports it." in said
     for name in ("empty.jsonl", "empty.txt", "empty.json"):
         (book.with_name(name)).write_text(" \n", encoding="utf-8")
         said = lorestudio("replay", vault, "--chat", book.with_name(name)).stderr

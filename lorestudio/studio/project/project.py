@@ -568,7 +568,11 @@ def read_chat(path: Path) -> LoadedChat:
     """The chat in a file. Raises InputError, which says so of a lorebook and of other files that are known."""
     if path.is_dir():
         raise WrongFileError(path, "this is a folder, and no chat", Belongs.VAULT)
-    error = InputError(path, "this is JSON, and no chat. Open a SillyTavern chat file (.jsonl) or plain text (.txt).")
+    error = InputError(
+        path,
+        "this is JSON, and no chat. Open a SillyTavern chat file (.jsonl) or plain text (.txt). A chat of another "
+        "program becomes one where SillyTavern imports it.",
+    )
     with refused(partial(InputError, path), "the chat cannot be read: {reason}."):
         data = read_whole(path)
     if not data.strip():
