@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import time
 from collections.abc import Callable, Iterator
@@ -94,7 +95,18 @@ def told_of_disk(error: OSError) -> str:
     """What is said where nobody expected the system to refuse: a network folder that went away does so at any look."""
     if error.filename is None:
         return str(error)
-    return f"{error.filename}: {reason_of(error)}. Look whether its disk and folder are there, and try again."
+    advice = _WHAT_TO_DO.get(error.errno or 0, "Look whether its disk and folder are there, and try again.")
+    return f"{error.filename}: {reason_of(error)}. {advice}"
+
+
+_WHAT_TO_DO: Final = {
+    errno.EACCES: "Check that you may read and write there, and try again.",
+    errno.EDQUOT: "Look whether your share of its disk has room, and try again.",
+    errno.ELOOP: "It is a link that leads back to itself. Remove it, or name what it should lead to.",
+    errno.ENAMETOOLONG: "Choose a shorter name.",
+    errno.ENOSPC: "Look whether its disk has room, and try again.",
+    errno.EROFS: "Choose a place that can be written, or make this one so.",
+}
 
 
 LOOK_THERE: Final = "Check folder, permissions and free space."

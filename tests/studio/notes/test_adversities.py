@@ -254,3 +254,18 @@ def test_a_disk_that_fills_up_while_a_file_is_written_names_that_file(
     with pytest.raises(OSError, match="No space left") as caught:
         write(tmp_path / "file", b"x")
     assert told_of_disk(caught.value).startswith(f"{tmp_path / 'file'}: No space left on device. Look whether")
+
+
+@pytest.mark.parametrize(
+    ("code", "advice"),
+    [
+        (errno.EACCES, "Check that you may read and write there, and try again."),
+        (errno.EDQUOT, "Look whether your share of its disk has room, and try again."),
+        (errno.EIO, "Look whether its disk and folder are there, and try again."),
+        (errno.ELOOP, "It is a link that leads back to itself. Remove it, or name what it should lead to."),
+        (errno.ENAMETOOLONG, "Choose a shorter name."),
+        (errno.EROFS, "Choose a place that can be written, or make this one so."),
+    ],
+)
+def test_what_the_disk_refuses_is_told_with_what_helps_against_it(code: int, advice: str) -> None:
+    assert told_of_disk(OSError(code, os.strerror(code), "file")) == f"file: {os.strerror(code)}. {advice}"
