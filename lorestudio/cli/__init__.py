@@ -9,12 +9,15 @@ _UNWRITABLE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EFBIG})
 
 
 def main() -> None:
-    """Run the command line. An output that cannot be written is a message and exit code 1."""
+    """Run the command line. An output that cannot be written is a message and exit code 1, Ctrl+C 130."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:  # whoever started this has closed it
             setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: PTH123, SIM115  # until the end
     try:
         _run()
+    except KeyboardInterrupt:  # while modules are loaded; what runs then says so itself
+        sys.stderr.write("lorestudio: stopped.\n")
+        sys.exit(130)
     except OSError as error:
         if error.filename is not None or error.errno not in _UNWRITABLE:
             raise

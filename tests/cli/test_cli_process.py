@@ -94,6 +94,22 @@ cli.main()
     assert "4 generations" not in done.stdout.decode()
 
 
+def test_ctrl_c_while_modules_are_loaded_ends_with_130_and_a_word(tmp_path: Path, vault: Path) -> None:
+    code = """
+import signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)
+class Interrupting:
+    def find_spec(self, name, path=None, target=None):
+        if name == "lorestudio.cli.app":
+            signal.raise_signal(signal.SIGINT)
+from lorestudio import cli
+sys.meta_path.insert(0, Interrupting())
+cli.main()
+"""
+    done = program(tmp_path, "lint", vault, code=code)
+    assert (done.returncode, done.stderr.decode().splitlines()) == (130, ["lorestudio: stopped."])
+
+
 def test_open_without_a_display_ends_with_1(tmp_path: Path, vault: Path) -> None:
     done = program(tmp_path, "open", vault)
     assert done.returncode == 1
