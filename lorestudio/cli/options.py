@@ -15,7 +15,7 @@ import typer
 
 from lorestudio.cli.answering import Answering, answering
 from lorestudio.cli.command import RulesOption, rules_named
-from lorestudio.cli.output import say_all
+from lorestudio.cli.output import STANDARD_STREAM, say_all
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.entry import Entry, LeftOutNote
 from lorestudio.domain.file_names import same_name
@@ -250,6 +250,9 @@ class ProjectOptions(SeenOptions):
 
     def opened(self, chat: Path | None = None) -> Project:
         """The project with this chat. Raises InputError, SettingsError, VaultError and TokenizerError."""
+        if chat is not None and (chat.is_fifo() or (str(chat) == STANDARD_STREAM and not chat.exists())):
+            told = "a chat is read more than once, and files lie beside it. Write it to a file, and give that."
+            raise InputError("--chat", told)
         path = settings_path(self.settings, self.profile)
         project = open_project(self.vault, chat, path, self.seed, rules_named(self.rules), self.tokenizer)
         return self.looking(project)

@@ -110,6 +110,18 @@ cli.main()
     assert (done.returncode, done.stderr.decode().splitlines()) == (130, ["lorestudio: stopped."])
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no such pipes")
+def test_a_chat_out_of_a_pipe_is_refused_with_the_way_out(tmp_path: Path, vault: Path, chat: Path) -> None:
+    done = subprocess.run(  # noqa: S603  # our own program
+        [sys.executable, "-m", "lorestudio", "replay", str(vault), "--chat", "/dev/stdin"], env=environment(tmp_path),
+        input=chat.read_bytes(), capture_output=True, timeout=90, check=False,
+    )  # fmt: skip
+    told = "a chat is read more than once, and files lie beside it. Write it to a file, and give that."
+    assert (done.returncode, done.stderr.decode()) == (2, f"lorestudio: --chat: {told}\n")
+    done = program(tmp_path, "replay", vault, "--chat", "-")
+    assert (done.returncode, done.stderr.decode()) == (2, f"lorestudio: --chat: {told}\n")
+
+
 def test_open_without_a_display_ends_with_1(tmp_path: Path, vault: Path) -> None:
     done = program(tmp_path, "open", vault)
     assert done.returncode == 1
