@@ -85,6 +85,9 @@ def change_of(path: Path, before: bytes, after: bytes) -> FileChange:
     return FileChange(path, digest_of(before), after)
 
 
+CHANGED_MEANWHILE: Final = "the file was changed meanwhile, so nothing was written. Look at it again."
+
+
 def carry_out(change: FileChange, now: datetime | None = None) -> Path:
     """Write the file and return where its copy from before lies: beside it, with the time in its name.
 
@@ -93,7 +96,7 @@ def carry_out(change: FileChange, now: datetime | None = None) -> Path:
     """
     before = read_file(change.path)
     if digest_of(before) != change.digest:
-        raise InputError(change.path, "the file was changed meanwhile, so nothing was written. Look at it again.")
+        raise InputError(change.path, CHANGED_MEANWHILE)
     copy = keep_copy(change.path, before, now)
     with _writing(change.path):
         write_atomically(change.path, change.data, expected=before)

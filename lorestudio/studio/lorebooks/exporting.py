@@ -16,7 +16,7 @@ from lorestudio.domain.file_names import note_name
 from lorestudio.domain.javascript import Json, to_string
 from lorestudio.domain.lifecycle import CancelToken
 from lorestudio.domain.records import Terse, replace
-from lorestudio.exchange.json_file import keep_copy, read_file
+from lorestudio.exchange.json_file import CHANGED_MEANWHILE, keep_copy, read_file
 from lorestudio.exchange.lorebooks.crossing import EntryFate, LoreReport, told_once
 from lorestudio.exchange.lorebooks.documents import Lore, Written
 from lorestudio.exchange.lorebooks.formats import BY_NAME, check_name, parse_lore, write_lore
@@ -113,8 +113,15 @@ class ExportPlan(Terse, frozen=True):
         )
 
     def keep_copy(self) -> Path | None:
-        """Keep a copy beside the file that is about to be written over; None for a new one. Raises InputError."""
-        return None if self.before is None else keep_copy(self.target, self.before)
+        """Keep a copy beside the file that is about to be written over; None for a new one.
+
+        Raises InputError, also where the file was changed since: one that goes out as it came is not compared later.
+        """
+        if self.before is None:
+            return None
+        if read_file(self.target) != self.before:
+            raise InputError(self.target, CHANGED_MEANWHILE)
+        return keep_copy(self.target, self.before)
 
 
 def plan_export(vault: VaultNotes, target: Path, rules: ParseRules, choice: ExportChoice) -> ExportPlan:

@@ -148,6 +148,19 @@ def test_an_export_is_remembered_and_a_book_changed_since_is_not_written_over(tm
         export(place, target)
 
 
+def test_a_book_that_was_changed_while_the_export_was_looked_at_is_told(tmp_path: Path) -> None:
+    """It goes out as it came, so nothing is written, and nothing else would notice: it was said to be written."""
+    place = imported(tmp_path, SAMPLES[0])
+    target = tmp_path / "again.json"
+    target.write_bytes(export(place, target).written.data)
+    plan = export(place, target)
+    assert plan.written.data == plan.before
+    target.write_text('{"entries": {}}', encoding="utf-8")
+    with pytest.raises(InputError, match=r"again\.json: the file was changed meanwhile, so nothing was written"):
+        plan.keep_copy()
+    assert [each.name for each in tmp_path.glob("again*")] == ["again.json"]
+
+
 def test_an_export_leaves_one_word_in_the_notes_for_what_was_said_in_two(tmp_path: Path) -> None:
     path = book(tmp_path, {"key": ["/be[l]+/"], "sticky": 3, "comment": "Bell", "content": "One."})
     place, log = imported(tmp_path, path), ChangeLog(tmp_path / "log", [tmp_path / "vault"])
