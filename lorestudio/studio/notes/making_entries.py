@@ -154,7 +154,7 @@ def _as_entry(text: str, one: PlainNote, tag: str) -> str:
     value: Json = None if tags is None else tags.value
     change: SetValue | ChangeItems = ChangeItems(add=(tag,))
     if isinstance(value, str) and "," in value:  # several for Obsidian, but one single tag for DeepLore
-        change = SetValue([*filter(None, map(trim, value.split(","))), tag])
+        change = SetValue(list(dict.fromkeys((*filter(None, map(trim, value.split(","))), tag))))
     steps = [("tags", change)] if one.written else [("tags", change), ("keys", SetValue(list(one.keys)))]
     for name, wanted in steps:
         edit = property_edit(NoteDocument(text), name, wanted)

@@ -124,6 +124,14 @@ def test_made_entries_fire_and_one_undo_gives_every_byte_back(vault, tmp_path) -
     assert {name: (vault / name).read_bytes().decode() for name in NOTES} == NOTES
 
 
+def test_a_tag_that_stands_among_others_in_one_text_is_there_once_afterwards(vault) -> None:
+    (vault / "Vale.md").write_text("---\ntags: lorebook, place/valley\nkeys: [the vale]\n---\nA valley.\n", "utf-8")
+    planned = plan_entries({"vault": read_vault_notes(vault)}, [found_in(vault)["Vale.md"]], "lorebook")
+    assert [change.after for change in planned.changes.changes] == [
+        "---\ntags: [lorebook, place/valley]\nkeys: [the vale]\n---\nA valley.\n"
+    ]
+
+
 def test_nothing_chosen_is_said() -> None:
     with pytest.raises(InputError, match="no note is chosen"):
         plan_entries({}, [], "lorebook")
