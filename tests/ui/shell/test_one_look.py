@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QMargins, QObject, Qt, Signal
@@ -14,6 +15,7 @@ from PySide6.QtWidgets import (
     QGridLayout,
     QLabel,
     QProgressBar,
+    QPushButton,
     QScrollArea,
     QSplitter,
     QStyle,
@@ -25,8 +27,13 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from lorestudio.domain.entry import VaultIndex
+from lorestudio.domain.records import replace
+from lorestudio.studio.project.project import Project
+from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.ui.shell.main_window import MainWindow
-from tests.ui.conftest import drain
+from lorestudio.ui.widgets.pane import EmptyState
+from tests.ui.conftest import drain, settle
 from tests.ui.shell.conftest import unplaced
 from tests.ui.shell.test_connected import heard
 from tests.ui.worlds import make_project
@@ -42,6 +49,63 @@ def window(share_window: Callable[..., MainWindow]) -> MainWindow:
         drain()
 
     return share_window(lambda folder: make_project(folder / "vault"), prepare=prepare)
+
+
+@pytest.fixture
+def half_open(share_window: Callable[..., MainWindow], request: pytest.FixtureRequest) -> MainWindow:
+    """With a vault and no chat, or with a chat and no vault; every pane was looked at."""
+
+    def prepare(window: MainWindow) -> None:
+        for name in window.docks:
+            window.context.uncover(name)
+            drain()
+        settle(window)
+
+    def vault(folder: Path) -> Project:
+        return make_project(folder / "vault", chat=False)
+
+    def chat(_folder: Path) -> Project:
+        return replace(make_project(), index=VaultIndex())
+
+    of = vault if request.param == "vault" else chat
+    return share_window(of, prepare=prepare, make_simulator=Simulator)
+
+
+def offered(pane: QWidget) -> dict[str, list[str]]:
+    """What the empty pages of a pane that are its own say, with the buttons below."""
+    pages = [each for each in pane.findChildren(EmptyState) if each.isVisibleTo(pane)]
+    return {
+        f"{each.title.text()}: {each.text.text()}": [each.text() for each in each.page.findChildren(QPushButton)]
+        for each in pages
+    }
+
+
+@pytest.mark.parametrize("half_open", ["vault"], indirect=True)
+def test_a_pane_that_wants_a_chat_opened_has_a_button_for_it(half_open: MainWindow) -> None:
+    """In some the person was told to open one, and had to look for where that is done."""
+    said = {
+        name: (words, ways)
+        for name, dock in half_open.docks.items()
+        for words, ways in offered(dock.pane).items()
+        if "chat" in words.lower() and "expected" not in words and name not in {"bench", "settings"}
+    }
+    assert set(said) >= {"chat", "trace", "timeline", "compare", "recap", "memories", "scores", "verify"}
+    assert {name: words for name, (words, ways) in said.items() if "Open chat…" not in ways} == {}
+
+
+@pytest.mark.parametrize("half_open", ["chat"], indirect=True)
+def test_a_chat_without_a_vault_is_told_what_is_missing_and_how_to_open_it(half_open: MainWindow) -> None:
+    """A folder without notes was spoken of, and a new note was offered, for which there is no folder."""
+    (vault,) = offered(half_open.docks["vault"].pane).items()
+    text = "No vault open: Open the notes or the lorebook that go with this chat."
+    assert vault == (text, ["Open vault folder…", "Open lorebook…"])
+    (rows,) = (ways for words, ways in offered(half_open.trace).items() if "No notes are open" in words)
+    assert rows == ["Open vault folder…", "Open lorebook…"]
+    bench = half_open.docks["bench"].pane
+    half_open.context.uncover("trace")
+    assert bench.visibleRegion().isEmpty()
+    half_open.trace.nothing.pressed.emit("pane.bench")
+    assert half_open.context.current_pane() is bench
 
 
 def path_of(widget: QWidget) -> str:

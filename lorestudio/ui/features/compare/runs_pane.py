@@ -209,10 +209,12 @@ class RunsPage(Pane):
         self._cancel()
         self._done = self.compared = None
         self.note_changed.emit("")
-        if not self._choices:
-            self.say_empty(
-                tr("Nothing to compare yet"), tr("Choose a reply that was run. It is compared with the turn before it.")
-            )
+        if self._session.chat is None:
+            text = tr("Open a chat; each of its replies is compared with the turn before it.")
+            self.say_empty(tr("No chat open"), text, (("chat.open", tr("Open chat…")),))
+        elif not self._choices:
+            text = tr("Choose a reply that was run. It is compared with the turn before it.")
+            self.say_empty(tr("Nothing to compare yet"), text, (("replay.all", tr("Replay all")),))
         else:
             self.say_empty(
                 tr("Choose two runs"),

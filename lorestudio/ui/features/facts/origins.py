@@ -201,7 +201,8 @@ class PassagePage(RowsPage):
         if picture is None:
             self.empty.say(tr("Reading the memories…"), "")
         elif not chat:
-            self.empty.say(tr("No chat open"), tr("Open a chat: it is read in passages, each up to a long silence."))
+            text = tr("Open a chat: it is read in passages, each up to a long silence.")
+            self.empty.say(tr("No chat open"), text, (("chat.open", tr("Open chat…")),))
         elif not chat_known:
             text = tr("Memories are known by the name of their chat's file. Save the chat first.")
             self.empty.say(tr("The chat is in no file yet"), text, (("chat.save", tr("Save chat")),))

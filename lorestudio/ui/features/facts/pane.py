@@ -284,7 +284,7 @@ class MemoryPage(QWidget):
             self.empty.say(tr("No memories of this chat yet"), text, doors)
         elif picture.everything:
             text = tr("Open a chat and have its facts drawn out: who promised what, who owns what.")
-            self.empty.say(tr("No memories yet"), text)
+            self.empty.say(tr("No memories yet"), text, (("chat.open", tr("Open chat…")),))
         elif not picture.total:
             text = tr("Its passages held no facts. Choose who reads them, and have them read once more.")
             again = (("memories.again", tr("Read the whole chat again…")),)

@@ -480,7 +480,8 @@ class TimelinePane(Pane):
         if project is None or project.chat is None:
             self.content = MapContent()
             self.note_changed.emit("")
-            self.say_empty(tr("No chat yet"), tr("Open a chat to see which notes went into its replies, turn by turn."))
+            text = tr("Open a chat to see which notes went into its replies, turn by turn.")
+            self.say_empty(tr("No chat open"), text, (("chat.open", tr("Open chat…")),))
             return
         chosen = self._selection.generation
         self._names = Names.of(project.index, feed.turns.values())

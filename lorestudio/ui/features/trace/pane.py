@@ -265,6 +265,7 @@ class TracePane(Pane):
         stages = tool(self, tr("Unfold the phases"), wanted, tip=tip, checkable=True)
         self.all_stages = iconed(self.theme, stages, "columns")
         self.nothing = EmptyState(self.theme, "search", self)
+        self.nothing.pressed.connect(self.wanted)
         self.only = FilterStrip(self.theme, self)
         self.only.cleared.connect(self.show_all_rows)
         self._rows_or_nothing = stack(self.answers, self.nothing)
@@ -497,9 +498,15 @@ class TracePane(Pane):
             self.nothing.say(tr("No row fits the filter"), tr("Rows are filtered by title, result and reason."))
         else:
             widening = tr(self._trace.words.widening(self._trace)) if self._trace is not None else ""
+            doors: tuple[tuple[str, str], ...] = ()
             if project is not None and not project.index.entries:
                 widening = tr("There are no entries yet: make some of the vault's notes, or open a lorebook.")
-            self.nothing.say(tr("Nothing came into question"), widening)
+                first = ("note.entries", tr("Make entries of notes…"))
+                if not project.index.vaults:
+                    widening = tr("No notes are open: open the vault or the lorebook that goes with this chat.")
+                    first = ("vault.open", tr("Open vault folder…"))
+                doors = (first, ("book.open", tr("Open lorebook…")))
+            self.nothing.say(tr("Nothing came into question"), widening, doors)
         self._rows_or_nothing.setCurrentWidget(self.nothing)
 
     def _filter(self, text: str) -> None:

@@ -406,8 +406,12 @@ class TuningFeature(Feature):
         if project is None or simulator is None:
             self._scoring.cancel()
             self._scored = ()
-            text = tr("Open a vault and a chat, and replay it (Ctrl+R): then it is scored.")
-            self.scores.show_nothing(tr("Nothing was run"), text)
+            if session.chat is None:
+                text = tr("Open a chat and replay it (Ctrl+R): then it is scored.")
+                self.scores.show_nothing(tr("No chat open"), text, (("chat.open", tr("Open chat…")),))
+            else:
+                text = tr("Replay the chat (Ctrl+R): then it is scored.")
+                self.scores.show_nothing(tr("Nothing was run"), text, (("replay.all", tr("Replay all")),))
             return
         of = (simulator, self._expected.every)
         if of == self._scored:

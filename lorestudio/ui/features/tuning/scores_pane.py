@@ -108,16 +108,19 @@ class ScoresPane(Pane):
         self.chart.picked.connect(lambda place: steps.view.choose(steps.model.key_of(steps.model.row(place))))
         steps.chosen.connect(lambda each: self.chart.choose(steps.model.rows.index(each) if each else -1))
         self._whole.changed.connect(self.show_effects)
+        self.empty.pressed.connect(self.wanted)
 
     def focus_target(self) -> QWidget:
-        """The table in front."""
+        """The table in front, or what would fill it."""
+        if self.tabs.currentIndex() == 0 and self.scored.currentWidget() is self.empty:
+            return self.empty
         return (self.scores, self.uses, self.gaps, self.effects, self.steps)[self.tabs.currentIndex()].view
 
     # ---- what is shown ----------------------------------------------------------------------------------------------
 
-    def show_nothing(self, title: str, text: str) -> None:
+    def show_nothing(self, title: str, text: str, buttons: tuple[tuple[str, str], ...] = ()) -> None:
         """There are no scores, for this reason."""
-        self.empty.say(title, text)
+        self.empty.say(title, text, buttons)
         for sheet in (self.scores, self.uses, self.gaps):
             sheet.model.set_rows(())
         self.gaps_or_none.setCurrentWidget(self.gaps)

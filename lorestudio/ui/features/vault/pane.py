@@ -404,6 +404,10 @@ class VaultPane(Pane):
     def _say_no_entries(self, project: Project) -> None:
         """What an entry is, and how to make some of the notes that are there."""
         notes, tag = self._plain, project.settings.lorebook_tag
+        if not (project.index.vaults or project.books):
+            doors = (("vault.open", tr("Open vault folder…")), ("book.open", tr("Open lorebook…")))
+            self.empty.say(tr("No vault open"), tr("Open the notes or the lorebook that go with this chat."), doors)
+            return
         if not notes:
             doors = (("note.new", tr("New note…")), ("book.import", tr("Import lorebooks…")))
             self.empty.say(tr("No entries"), tr("This folder has no notes with the lorebook tag."), doors)

@@ -123,7 +123,8 @@ class VerifyFeature(Feature):
             text = tr("Open a chat that was written with {system}, and the vault that it was written with.")
             if project is not None and project.of_books:
                 text = tr("Open a chat that was written with {system} and this lorebook.")
-            self.pane.show_nothing(tr("No chat"), text.format(system=tr(kind.title)))
+            doors = (("chat.open", tr("Open chat…")),)
+            self.pane.show_nothing(tr("No chat open"), text.format(system=tr(kind.title)), doors)
             return
         if not kind.records:
             text = tr("No chat keeps what {system} put into its prompts, so there is nothing to hold the runs against.")

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QModelIndex, QPoint, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QFileDialog
+from PySide6.QtWidgets import QApplication, QFileDialog, QPushButton
 from pytestqt.qtbot import QtBot
 
 from lorestudio.domain.chat import Generation
@@ -463,7 +463,8 @@ def test_before_anything_was_run_it_says_what_to_do(make_window: MakeWindow, qtb
     window.show_pane("compare")
     assert pane_of(window).empty.isVisible()
     assert pane_of(window).empty.title.text() == "Nothing to compare yet"
-    pane_of(window).empty.pressed.emit("replay.all")
+    (run,) = pane_of(window).empty.page.findChildren(QPushButton)
+    run.click()
     settle(window, qtbot)
     assert pane_of(window).empty.title.text() != "Nothing to compare yet"
 

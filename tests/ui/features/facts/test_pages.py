@@ -162,7 +162,7 @@ def test_a_memory_is_chosen_past_any_filter(page: MemoryPage, qtbot: QtBot) -> N
     [
         (None, "Reading the memories…", []),
         (FactsPicture(waiting=2, total=2), "No memories of this chat yet", ["memories.extract"]),
-        (FactsPicture(everything=True), "No memories yet", []),
+        (FactsPicture(everything=True), "No memories yet", ["chat.open"]),
         (FactsPicture(), "No memories of this chat", ["memories.again"]),
         (FactsPicture(total=4), "No memories of this chat", ["scope"]),
     ],

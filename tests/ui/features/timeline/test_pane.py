@@ -727,7 +727,7 @@ def test_without_a_chat_it_says_what_it_needs(make_window: MakeWindow, qtbot: Qt
     window = opened(make_window, qtbot, None)
     pane = pane_of(window)
     assert pane.empty.isVisible()
-    assert pane.empty.title.text() == "No chat yet"
+    assert pane.empty.title.text() == "No chat open"
     window.docks["timeline"].hide()
     session = window.session
     session.set_project(project_with(long_chat(2)))

@@ -400,7 +400,7 @@ def test_without_a_run_there_are_no_scores(window: MainWindow, qtbot) -> None:
     window.session.set_project(replace(window.session.project, chat=None))
     settle(window)
     checked(window, qtbot)
-    assert (scores.empty.title.text(), scores.scores.model.rows) == ("Nothing was run", ())
+    assert (scores.empty.title.text(), scores.scores.model.rows) == ("No chat open", ())
     assert scores.scored.currentWidget() is scores.empty
     assert not window.commands.actions["scores.steps"].isEnabled()
     window.features.tuning.try_every_setting()

@@ -155,7 +155,7 @@ def test_what_can_be_done(window: MainWindow, qtbot) -> None:
     window.session.set_project(replace(window.session.project, chat=None))
     compared(window, qtbot)
     assert [can(window, name) for name in ("compare", "follow", "take")] == [False] * 3
-    assert pane.empty.title.text() == "No chat"
+    assert pane.empty.title.text() == "No chat open"
     assert window.features.verify.found is None
     window.session.set_project(project(scan_depth=2))
     compared(window, qtbot)
@@ -240,7 +240,7 @@ def test_of_another_chat_nothing_is_told_that_was_compared_before(window: MainWi
     assert window.chat.model.index(2, 0).data(ITEM).badge is None
     window.session.set_project(replace(window.session.project, chat=None))
     compared(window, qtbot)
-    assert feature.pane.empty.title.text() == "No chat"
+    assert feature.pane.empty.title.text() == "No chat open"
     assert feature.pane.empty.text.text().endswith("with DeepLore, and the vault that it was written with.")
 
 
