@@ -16,7 +16,7 @@ from typing import Final
 
 from PySide6.QtCore import QModelIndex, QObject, Qt, Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QHeaderView, QPushButton, QTextBrowser, QWidget
+from PySide6.QtWidgets import QPushButton, QTextBrowser, QWidget
 
 from lorestudio.domain.entry import VaultIndex
 from lorestudio.studio.project.problems import ProblemFinder, Problems, preview
@@ -31,7 +31,7 @@ from lorestudio.ui.state.project_files import VAULT_CHANGED
 from lorestudio.ui.state.selection import Selection
 from lorestudio.ui.state.session import Session
 from lorestudio.ui.widgets import html
-from lorestudio.ui.widgets.cells import Column
+from lorestudio.ui.widgets.cells import Column, Glyph, Look, Piece, Words, one_line
 from lorestudio.ui.widgets.dialogs import Dialog
 from lorestudio.ui.widgets.layouts import SearchField, button, column, combo, label, named, row, split, tight
 from lorestudio.ui.widgets.pane import Pane
@@ -135,16 +135,16 @@ def search_text(finding: Finding) -> str:
 
 
 class ProblemTree(RecordTree[ProblemNode]):
-    """Two columns: what, and where. `ITEM` is the node, `ENTRY_ID` the entry of a finding.
+    """What, and at the end of the row where, which is a column for who copies rows. `ITEM` is the node.
 
     `shown` counts findings, and `safe` says whether one of them can be mended without a look at it.
     """
 
     def __init__(self, parent: QObject | None = None, theme: Theme | None = None) -> None:
         columns = (
-            Column("Problem", _words, icon=self._icon_of, spoken=_spoken,
+            Column("Problem", _words, look=_look, spoken=_spoken,
                    tip=lambda node: node.finding.message if node.finding is not None else node.title),
-            Column("Where", attrgetter("place"), tip=attrgetter("place")),
+            Column("Where", attrgetter("place")),
         )  # fmt: skip
         super().__init__(
             ProblemNode("", Severity.INFO), columns, theme=theme, parent=parent,
@@ -194,9 +194,6 @@ class ProblemTree(RecordTree[ProblemNode]):
         return self.index_of(next((node for node in self.root.below() if said(node.finding) == said(finding)), None))
 
     # ---- inside -----------------------------------------------------------------------------------------------------
-
-    def _icon_of(self, node: ProblemNode) -> tuple[str, str] | None:
-        return SIGNS[node.severity] if node.finding is not None or node.above is self.root else None
 
     def _rebuild(self) -> None:
         self.beginResetModel()
@@ -251,6 +248,14 @@ def _words(node: ProblemNode) -> str:
         return f"{node.title}   {number(node.amount)}" if node.amount else node.title
     told = node.finding.message.removeprefix(f"“{node.above.title}” ")  # the row above names it
     return told if told == node.finding.message else sentence_case(told)
+
+
+def _look(node: ProblemNode) -> Look:
+    """All of the row is for the words: a column for the place, as wide as paths are, cut most findings short."""
+    signed = node.finding is not None or node.above.above is None
+    pieces: tuple[Piece, ...] = (Glyph(*SIGNS[node.severity], size=13),) if signed else ()
+    right = (Words(node.place, tone="text_muted", scale=0.9, gap=0, share=0.4, middle=True),) if node.place else ()
+    return one_line(*pieces, Words(_words(node)), right=right, margin=3)
 
 
 def _spoken(node: ProblemNode) -> str:
@@ -330,9 +335,6 @@ class ProblemDetails(QWidget):
 SETTLE_MS: Final = 300
 """So long nothing may change before the checks begin, so that a burst of changes is looked at once."""
 
-ROOMY: Final = 900
-"""A flat pane of this width (device-independent pixels) has room for the places beside the problems."""
-
 FLAT: Final = 1.3
 """A pane that is so much wider than tall is flat."""
 
@@ -381,12 +383,8 @@ class ProblemsPane(Pane):
         self.tree = RecordTreeView(self.theme, self.model, tr("Problems"), self)
         self.tree.setIndentation(14)
         self.tree.setExpandsOnDoubleClick(False)
-        self.tree.setTextElideMode(Qt.TextElideMode.ElideRight)
-        header = self.tree.header()
-        header.setStretchLastSection(False)
-        header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
-        header.setSectionResizeMode(1, QHeaderView.ResizeMode.Fixed)
-        self.tree.setColumnWidth(1, 130)
+        self.tree.setHeaderHidden(True)
+        self.tree.setColumnHidden(1, True)
         self.splitter = split(self.tree, self.details, stretch=(3, 2))
         self.column.addWidget(self.head)
         self.column.addWidget(self.or_empty("check", self.splitter), 1)
@@ -402,8 +400,6 @@ class ProblemsPane(Pane):
         super().resizeEvent(event)
         flat = self.width() > FLAT * self.height()
         self.splitter.setOrientation(Qt.Orientation.Horizontal if flat else Qt.Orientation.Vertical)
-        # Beside the explanation, which names the place too, there is no room for it.
-        self.tree.setColumnHidden(1, flat and self.width() < ROOMY)
 
     # ---- what can be done -------------------------------------------------------------------------------------------
 

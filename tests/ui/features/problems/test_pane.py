@@ -22,13 +22,15 @@ from lorestudio.ui.features.problems.pane import (
     ProblemsPane,
     ProblemTree,
 )
-from lorestudio.ui.shell.qt import ACCESSIBLE_DESCRIPTION, ACCESSIBLE_TEXT, DISPLAY, ENTRY_ID
+from lorestudio.ui.shell.qt import ACCESSIBLE_DESCRIPTION, ACCESSIBLE_TEXT, DISPLAY, ENTRY_ID, LOOK
 from lorestudio.ui.shell.theme import load_palettes
 from lorestudio.ui.state.drafts import Draft, Drafts
 from lorestudio.ui.state.selection import Selection
+from lorestudio.ui.widgets.cells import Glyph
 from lorestudio.vault.lint.fixes import Repair
 from lorestudio.vault.lint.model import Finding, Severity
 from tests.ui.conftest import drain, settle
+from tests.ui.drawing import words_drawn
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -638,15 +640,31 @@ def test_what_is_found_in_a_vault_that_was_left_is_not_shown(
 # ---- what is said and drawn -----------------------------------------------------------------------------------------
 
 
-def test_each_kind_of_row_has_its_sign(filled: Stage, theme: Theme) -> None:
-    model, decoration = filled.pane.model, Qt.ItemDataRole.DecorationRole
-    for row, (icon, tone) in enumerate((("error", "error"), ("warning", "warning"), ("info", "neutral"))):
+def test_each_kind_of_row_has_its_sign(filled: Stage) -> None:
+    model = filled.pane.model
+
+    def signs(index: QModelIndex) -> list[tuple[str, str]]:
+        return [(each.icon, each.tone) for each in index.data(LOOK).strips[0].left if isinstance(each, Glyph)]
+
+    for row, sign in enumerate((("error", "error"), ("warning", "warning"), ("info", "neutral"))):
         top = model.index(row, 0)
         note = model.index(0, 0, top)
         leaf = model.index(0, 0, note)
-        wanted = theme.icon(icon, tone).pixmap(16).toImage()
-        assert top.data(decoration).pixmap(16).toImage() == leaf.data(decoration).pixmap(16).toImage() == wanted
-        assert note.data(decoration) is None
+        assert (signs(top), signs(note), signs(leaf)) == ([sign], [], [sign])
+
+
+def test_a_finding_has_the_width_of_the_pane_and_its_place_behind_it(stage: Stage) -> None:
+    """A column as wide as paths are stood beside them, and of most findings the end could not be read."""
+    pane = stage.pane
+    message = "Requires “The Lantern of the Outer Harbour”, which no entry is called"
+    pane.model.set_findings((Finding("x", Severity.ERROR, "v", "places/Quay.md", None, "", 12, message, ""),))
+    pane.tree.expandAll()
+    pane.pages.setCurrentWidget(pane.splitter)
+    pane.resize(560, 600)
+    pane.show()
+    drain()
+    assert words_drawn(pane.tree) == ["Errors   1", "places/Quay.md   1", "line 12", message]
+    assert pane.model.texts(list(pane.model.root.below()))[-1] == [message, "line 12"], "also who copies it has both"
 
 
 def test_an_explanation_has_the_colours_of_the_theme(filled: Stage, theme: Theme) -> None:
