@@ -119,7 +119,7 @@ class FunnelList(RecordTable):
             self.set_rows((*self.rows[:-1], replace(self.rows[-1], why=tr("Running, {time}", time=text))))
 
 
-_NAME: Final = 136
+_NAME: Final = 156  # room for all stages but one, which is told by its tip
 _LEFT: Final = 48  # room for a five-figure number of tokens
 
 

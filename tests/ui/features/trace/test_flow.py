@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from PySide6.QtCore import QPoint, QPointF, QRectF, Qt
@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QListView, QMenu
 from pytestqt.qtbot import QtBot
 
 from lorestudio.domain.records import replace
+from lorestudio.settings.declaration import DeepLoreStage
 from lorestudio.studio.report.pictures import lay_out, ribbon_words
 from lorestudio.trace.flow import Measure, flow
 from lorestudio.trace.model import Outcome, Phase, StageRecord, StageStatus, Trace, Verdict
@@ -59,6 +60,19 @@ STEP = FunnelStep("budget", Phase.BUDGET, 3, 0, 0, 0.75, 0.25, "", "")
 )
 def test_a_step_in_words(step: FunnelStep, words: str) -> None:
     assert step.describe() == words
+
+
+@pytest.mark.parametrize("letters", [1.0, 1.5], indirect=True)
+def test_the_names_of_stages_are_whole_in_the_funnel(letters: float, theme: Theme, qtbot: QtBot) -> None:
+    """“requires and excl…” stood beside a bar with room to spare."""
+    view, model = QListView(), FunnelList()
+    qtbot.addWidget(view)
+    names = {*get_args(DeepLoreStage)} - {"contextual gating (selection)"}
+    model.set_rows([replace(STEP, stage=name) for name in names])
+    view.setModel(model)
+    view.setItemDelegate(CellDelegate(theme, view))
+    view.resize(round(420 * letters), round(1600 * letters))
+    assert names - {*words_drawn(view)} == set()
 
 
 @pytest.mark.parametrize("letters", [1.0, 1.5], indirect=True)
