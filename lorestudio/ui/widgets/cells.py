@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
     QStyledItemDelegate,
     QStyleOptionButton,
     QStyleOptionViewItem,
+    QTreeView,
     QWidget,
 )
 
@@ -437,6 +438,8 @@ def one_line(*left: Piece, right: Sequence[Piece] = (), margin: float = 6, ring:
 
 _SIDE: Final = 4.0
 _CHECK_ROOM: Final = 20.0
+_BETWEEN: Final = 6
+_BESIDE: Final = 14  # what a cell keeps free at the sides of its words
 _REMEMBERED: Final = 4000
 
 
@@ -463,7 +466,7 @@ class CellDelegate(QStyledItemDelegate):
         """Qt: what the strips and the wrapped text need."""
         look = index.data(LOOK)
         if not isinstance(look, Look):
-            return super().sizeHint(option, index)
+            return self._wrapped(super().sizeHint(option, index), option, index)
         if self._height:
             return QSize(self._width, round(self._height * letters(option.widget)))
         least = max(23, round(QFontMetricsF(option.font).height()) + 7)
@@ -472,6 +475,20 @@ class CellDelegate(QStyledItemDelegate):
             lines, folded = self._broken(look, option)
             tall += (self._line_height() * (len(lines) + folded) if look.body.text else 0) + 8
         return QSize(self._width, round(tall) or least)
+
+    @staticmethod
+    def _wrapped(usual: QSize, option: QStyleOptionViewItem, index: Index) -> QSize:
+        """The room for words that wrap in a column of a tree: Qt asks for it without the width of the column."""
+        tree = option.widget
+        if not isinstance(tree, QTreeView) or not tree.wordWrap():
+            return usual
+        first = index.model().index(index.row(), 0, index.parent())
+        if index.model().hasChildren(first):  # a group has its row for itself
+            return usual
+        wrapper = Wrapper(option.font)
+        wide = tree.columnWidth(index.column()) - _BESIDE - (0 if index.column() else 2 * tree.indentation())
+        more = len(wrapper.lines(str(index.data(DISPLAY) or ""), max(wide, 20.0))) - 1
+        return QSize(usual.width(), usual.height() + round(more * wrapper.metrics.height()) + (_BETWEEN if more else 0))
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         """Qt: draw a cell."""

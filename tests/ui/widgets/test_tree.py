@@ -171,6 +171,30 @@ def test_the_chosen_row_stays_in_sight_where_something_unfolds_below(qtbot: QtBo
     assert view.viewport().rect().contains(view.visualRect(row))
 
 
+def test_a_row_whose_words_wrap_is_as_high_as_they_need(qtbot: QtBot, theme: Theme) -> None:
+    """Qt itself leaves such rows one line high in a tree, whatever stands in them."""
+    told = "cooldowns, warmups and logs as earlier turns left them, and other random numbers next"
+    root = harbour()
+    root.children[0].add(ItemRow((told, 1)), ItemRow(("short", 2)))
+    model = make(theme)
+    model.show_root(root)
+    view = RecordTreeView(theme, model, "Harbour")
+    qtbot.addWidget(view)
+    view.setUniformRowHeights(False)
+    view.setWordWrap(True)
+    view.setColumnWidth(0, 160)
+    view.expandAll()
+    view.resize(400, 400)
+    view.show()
+    drain()
+    above = model.index(0, 0)
+    *_, long, short = (view.visualRect(model.index(row, 0, above)) for row in range(model.rowCount(above)))
+    wrapped = view.fontMetrics().boundingRect(0, 0, long.width(), 1000, Qt.TextFlag.TextWordWrap, told)
+    assert wrapped.height() > 3 * view.fontMetrics().height()
+    assert wrapped.height() <= long.height() < wrapped.height() + 3 * view.fontMetrics().height()
+    assert short.height() == view.visualRect(above).height(), "no higher than a row is that has nothing to wrap"
+
+
 def places() -> PlaceTree:
     model = PlaceTree()
     model.tester = QAbstractItemModelTester(model, QAbstractItemModelTester.FailureReportingMode.Fatal)

@@ -111,6 +111,8 @@ class RunsPage(Pane):
         )  # fmt: skip
         self.tree = RecordTreeView(self.theme, self.model, tr("Differences"), self)
         self.tree.setExpandsOnDoubleClick(False)
+        self.tree.setUniformRowHeights(False)
+        self.tree.setWordWrap(True)  # what was different, and what it did, is said in sentences
         self.tree.setIndentation(14)
         header = self.tree.header()
         header.setStretchLastSection(False)  # it does not follow when a scroll bar comes
@@ -142,6 +144,7 @@ class RunsPage(Pane):
         letter = self.fontMetrics().averageCharWidth()
         self.tree.setColumnHidden(3, self.width() < _ROOMY * letter)
         self.tree.setColumnWidth(0, max(_NAME * letter, round(self.width() * 0.27)))
+        self.tree.scheduleDelayedItemsLayout()
 
     def set_seen(self, seen: bool) -> None:
         """Whether somebody sees the pane: a tab behind another one is not seen, though Qt calls it visible."""

@@ -134,6 +134,27 @@ def test_the_columns_have_room_beside_a_scroll_bar(window: MainWindow, qtbot: Qt
         assert tree.horizontalScrollBar().maximum() == 0
 
 
+@pytest.mark.always
+def test_what_was_different_is_read_whole(window: MainWindow, qtbot: QtBot) -> None:
+    """“with messa…” and “Did 2 chan…” stood there, and the rest only for who points at it."""
+    go(window, 4)
+    window.run("compare.before")
+    settle(window, qtbot)
+    tree, model = pane_of(window).tree, pane_of(window).model
+    metrics, first = tree.fontMetrics(), model.index(0, 0)
+    wraps, above = int(Qt.TextFlag.TextWordWrap), []
+    for size in ((1280, 800), (1024, 640)):
+        window.resize(*size)
+        drain()
+        for row in range(model.rowCount(first)):
+            for column in (2, 4):
+                index = model.index(row, column, first)
+                wide = tree.columnWidth(column) - 6
+                above.append(metrics.boundingRect(0, 0, wide, 1000, wraps, index.data()).height())
+                assert above[-1] <= tree.visualRect(index).height(), index.data()
+    assert max(above) > 2 * metrics.height()
+
+
 @pytest.mark.dressed
 @pytest.mark.parametrize("letters", [1.0, 1.5], indirect=True)
 @pytest.mark.parametrize("size", [(1024, 640), (1280, 800)])
