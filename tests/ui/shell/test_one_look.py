@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -137,6 +138,15 @@ def test_pages_within_a_pane_have_flat_tabs(window: MainWindow) -> None:
     tabs = window.findChildren(QTabWidget)
     assert len(tabs) > 6
     assert [path_of(each) for each in tabs if not each.documentMode()] == []
+
+
+@pytest.mark.parametrize("half_open", ["vault"], indirect=True)
+def test_how_many_there_are_stands_in_brackets_in_every_tab(half_open: MainWindow) -> None:
+    """“Gaps 19” stood beside “Use (12)”."""
+    named = [tabs.tabText(place) for tabs in half_open.findChildren(QTabWidget) for place in range(tabs.count())]
+    counted = [each for each in named if re.search(r"\d", each) and "≈" not in each]
+    assert counted
+    assert [each for each in counted if not re.search(r" \([\d,]+( \w+)?\)$", each)] == []
 
 
 def test_buttons_that_do_the_same_look_the_same(window: MainWindow) -> None:

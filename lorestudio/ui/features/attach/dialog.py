@@ -370,7 +370,7 @@ class LiveCaptureDialog(Dialog):
         if self.model.rows != live.kept.captures:
             self.model.set_rows(live.kept.captures)
         amount = len(live.kept.captures)
-        self.tabs.setTabText(1, tr("Captures · {amount}", amount=number(amount)) if amount else tr("Captures"))
+        self.tabs.setTabText(1, tr("Captures ({amount})", amount=number(amount)) if amount else tr("Captures"))
         held = count(amount, "capture", "captures")
         self.total.setText(tr("{held}, {size} MiB.", held=held, size=f"{live.kept.size / 2**20:.1f}"))
         if live.kept.problems != self._problems:

@@ -274,7 +274,7 @@ class GraphPane(Pane):
         self.edges.set_counts(Counter(edge.kind for edge in found.graph.edges))
         self.gaps.show_gaps(found)
         amount = number(found.gaps.count + found.gaps.more_missing)
-        self.tabs.setTabText(GAPS, tr("Gaps {amount}", amount=amount) if self._prepared else tr("Gaps"))
+        self.tabs.setTabText(GAPS, tr("Gaps ({amount})", amount=amount) if self._prepared else tr("Gaps"))
         self._show_edges(fit=fit)
 
     # ---- showing it -------------------------------------------------------------------------------------------------

@@ -203,7 +203,7 @@ def test_what_begins_to_listen_as_the_window_closes_stops_again(
 
 def test_what_can_be_done_follows_what_is_chosen(opened: Any, session: Session) -> None:
     dialog = opened(ASKED, MASKED)
-    assert (dialog.tabs.tabText(1), dialog.total.text()) == ("Captures · 2", "2 captures, 0.0 MiB.")
+    assert (dialog.tabs.tabText(1), dialog.total.text()) == ("Captures (2)", "2 captures, 0.0 MiB.")
     dialog.tabs.setCurrentIndex(1)
     assert [row[1:] for row in sorted(dialog.model.texts()[1:])] == [
         ["/chat/completions", "answered, 0.9 s"], ["/chat/completions", "redacted · answered, 0.9 s"],

@@ -112,7 +112,7 @@ def test_captures_are_shown_redacted_and_deleted(
         address = listen(window, dialog, there.port)
         for _ in range(2):
             ask(window, address, qtbot)
-        assert dialog.tabs.tabText(1) == "Captures · 2"
+        assert dialog.tabs.tabText(1) == "Captures (2)"
         dialog.list.select_places([0], 0)
         dialog.open_button.click()
         settle(window)

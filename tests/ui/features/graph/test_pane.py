@@ -557,9 +557,9 @@ def test_gaps_are_listed_and_lead_to_their_entries(window: MainWindow, pane: Gra
     assert pane.view.drawing.gaps.orphans == (BELL,)
     made = pane._prepared
     amount = made.found.gaps.count
-    assert pane.tabs.tabText(GAPS) == f"Gaps {amount}"
+    assert pane.tabs.tabText(GAPS) == f"Gaps ({amount})"
     pane._take(replace(made, found=replace(made.found, gaps=replace(made.found.gaps, more_missing=1))))
-    assert pane.tabs.tabText(GAPS) == f"Gaps {amount + 1}", "those without a row count, too"
+    assert pane.tabs.tabText(GAPS) == f"Gaps ({amount + 1})", "those without a row count, too"
     pane._take(made)
 
 
