@@ -336,7 +336,8 @@ def _order_remarks(preset: ChatPreset) -> list[str]:
             "like SillyTavern, the order as delivered is used."
         )
     held = {each.identifier for each in fields.prompts}
-    bare = [NAMES[name] for name in _WITH_TEXT if name not in held and _is_on(preset, name)]
+    on = {prompt.identifier for prompt, enabled in preset.order if enabled}
+    bare = [NAMES[name] for name in _WITH_TEXT if name in on - held]
     if bare:
         told.append(
             f"The preset has no text for {', '.join(bare)}; SillyTavern puts its own there, here it stays empty."
@@ -357,7 +358,3 @@ def _order_remarks(preset: ChatPreset) -> list[str]:
     if preset.fields.assistant_prefill and not preset.prefill:
         told.append(f"SillyTavern sends a prefill to Claude only; this preset is for {fields.chat_completion_source}.")
     return told
-
-
-def _is_on(preset: ChatPreset, identifier: str) -> bool:
-    return any(enabled for prompt, enabled in preset.order if prompt.identifier == identifier)

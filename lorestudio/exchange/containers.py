@@ -41,17 +41,13 @@ MAX_UNPACKED: Final = 64 * 1024**2
 """The most that an archive may hold: members, and bytes of them all together where they are more than twice its own."""
 
 
-def _as_it_is(text: str) -> bytes:
-    return text.encode()
-
-
 class OpenedContainer(Terse, frozen=True):
     """The JSON text in a container. `close` gives the container's bytes with another; `remarks` say what changes."""
 
     unprinted = ("text", "close")
 
     text: str
-    close: Callable[[str], bytes] = _as_it_is
+    close: Callable[[str], bytes] = str.encode
     remarks: tuple[str, ...] = ()
 
 

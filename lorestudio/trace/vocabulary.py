@@ -134,18 +134,6 @@ Run = TypeVar("Run")
 """The trace of a run. What a trace is rests on its vocabulary, so it is left open here."""
 
 
-def _nothing(_run: object) -> str:
-    return ""
-
-
-def _no_remarks(_run: object) -> tuple[Remark, ...]:
-    return ()
-
-
-def _priority(_run: object) -> str:
-    return "priority"
-
-
 class Vocabulary(Struct, Generic[Run], frozen=True, kw_only=True, eq=False):
     """A system's own words. A system says only what is its own; what is left out reads well for any.
 
@@ -194,11 +182,11 @@ class Vocabulary(Struct, Generic[Run], frozen=True, kw_only=True, eq=False):
     of_notes: bool = True
     not_notes: str = OTHER_SOURCE
     elsewhere: Mapping[str, str] = {}
-    sentence: Callable[[Run], str] = _nothing
-    remarks: Callable[[Run], tuple[Remark, ...]] = _no_remarks
-    widening: Callable[[Run], str] = _nothing
+    sentence: Callable[[Run], str] = lambda _run: ""
+    remarks: Callable[[Run], tuple[Remark, ...]] = lambda _run: ()
+    widening: Callable[[Run], str] = lambda _run: ""
     held_back: str = "Nothing came in: {refused} of {entries:# entry|# entries} {refused:was|were} kept out."
-    rank_word: Callable[[Run], str] = _priority
+    rank_word: Callable[[Run], str] = lambda _run: "priority"
     origins: Mapping[str, tuple[str, ...]] = {}
     unasked: frozenset[str] = frozenset()
     key_stage: str = ""

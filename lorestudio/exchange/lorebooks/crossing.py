@@ -243,7 +243,9 @@ def from_world_info(
     """
     made, kept = form.back(entry), kept_in(entry, form.name)
     if before is not None and _is_of(form.there(before), entry):
-        own = {**before, "extensions": without_kept(before["extensions"], WORLD_INFO)} if _has_ours(before) else before
+        own = before
+        if kept_in(before, WORLD_INFO):
+            own = {**before, "extensions": without_kept(before["extensions"], WORLD_INFO)}
         without = [list(path) for path in _flat(made, form.nested) if path not in _flat(own, form.nested)]
         kept = {"fields": own, "without": without}
     if kept:
@@ -268,10 +270,6 @@ def from_world_info(
 def _is_of(before: Mapping[str, Json], entry: Raw) -> bool:
     """Whether what stood in a place was this entry: title, text or keys are still the same."""
     return any(before.get(name) and before[name] == entry.get(name) for name in ("comment", "content", "key"))
-
-
-def _has_ours(raw: Raw) -> bool:
-    return bool(kept_in(raw, WORLD_INFO))
 
 
 def title_of(entry: Raw) -> str:

@@ -65,18 +65,6 @@ class Written(Terse, frozen=True):
     uids: tuple[str, ...] = ()
 
 
-def _is_lore(_raw: Raw) -> bool:
-    return True
-
-
-def _no_folder(_raw: Raw) -> str:
-    return ""
-
-
-def _as_made(_before: Raw, after: Raw) -> Raw:
-    return after
-
-
 class Found(Struct, frozen=True):
     """Where a document has its book. `path` leads to the entries, a list or an object; () where they are all of it.
 
@@ -88,9 +76,9 @@ class Found(Struct, frozen=True):
     path: tuple[str, ...]
     form: EntryForm | None
     name: str = ""
-    is_lore: Callable[[Raw], bool] = _is_lore
-    folder: Callable[[Raw], str] = _no_folder
-    around: Callable[[Raw, Raw], Raw] = _as_made
+    is_lore: Callable[[Raw], bool] = lambda _raw: True
+    folder: Callable[[Raw], str] = lambda _raw: ""
+    around: Callable[[Raw, Raw], Raw] = lambda _before, after: after
     remarks: tuple[str, ...] = ()
 
 
@@ -173,7 +161,7 @@ def write_book(
         if ranked:  # members keep their places in a text, and new ones come last: those that move are taken out first
             pairs = zip((key for key in listed if key in now), now, strict=False)
             still = {key: listed[key] for key, _other in takewhile(lambda pair: pair[0] == pair[1], pairs)}
-            text = changed_text(text, _with(document, found.path, still, _as_made))
+            text = changed_text(text, _with(document, found.path, still, lambda _before, after: after))
     wanted = _with(document, found.path, now, found.around)
     report = LoreReport(WORLD_INFO_TITLE, title, tuple(fates), tuple(_too_long(found.form, title, entries)))
     return changed_text(text, wanted), report, tuple(uid for _key, _raw, uid in new if uid is not None)

@@ -312,9 +312,7 @@ _ROLES: Final = (0, 1, 2)
 
 
 def _logic(value: Json) -> Logic:
-    if value is None:
-        return Logic.UNSAID
-    return choice(value, LOGICS, Logic.UNKNOWN)
+    return Logic.UNSAID if value is None else choice(value, LOGICS, Logic.UNKNOWN)
 
 
 def _place(raw: Mapping[str, Json]) -> BookPlace:

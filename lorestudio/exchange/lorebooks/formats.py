@@ -76,12 +76,9 @@ def _in_card(document: Json) -> Found | None:
     named = text_in(object_in(inner, "character_book").get("name"))
     remarks = card_book.book_remarks(object_in(inner, "character_book"))
     found = Found(path, card_book.FORM, named or f"{text_in(inner.get('name'))}'s Lorebook", remarks=remarks)
-    return found if inner.get("character_book") is not None else replace(found, around=_new_book)
-
-
-def _new_book(_before: Raw, after: Raw) -> Raw:
-    """A book that was not there, with what every book has to have."""
-    return {"extensions": {}, **after}
+    if inner.get("character_book") is None:  # every book has to have extensions
+        found = replace(found, around=lambda _before, after: {"extensions": {}, **after})
+    return found
 
 
 def _in_risu(document: Json) -> Found | None:
@@ -157,11 +154,9 @@ def _in_kobold(document: Json) -> Found | None:
     first = _first(listed)
     if not path and not (isinstance(first.get("key"), str) and "content" in first):
         return None
-    return Found(path, kobold.LITE, folder=_kobold_folder) if isinstance(listed, list | tuple) else None
-
-
-def _kobold_folder(raw: Raw) -> str:
-    return text_in(raw.get("wigroup"))
+    if not isinstance(listed, list | tuple):
+        return None
+    return Found(path, kobold.LITE, folder=lambda raw: text_in(raw.get("wigroup")))
 
 
 _CARD_LISTS: Final = ("storyCards", "story_cards", "cards", "worldInfo", "worldInfos")

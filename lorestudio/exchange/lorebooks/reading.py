@@ -291,11 +291,6 @@ def _taken_over(raw: Raw, name: str, fields: Mapping[str, str]) -> dict[str, Jso
     return native | _left_over(raw, fields.values())
 
 
-def of_agnaistic(raw: Raw, name: str) -> dict[str, Json]:
-    """An entry of an Agnaistic memory book."""
-    return _taken_over(raw, name, _AGNAISTIC)
-
-
 def of_risu(raw: Raw, name: str) -> dict[str, Json]:
     """An entry of a Risu lorebook; its keys are texts with commas. A chance of 0 is taken for none at all."""
     native = _taken_over(raw, name, _RISU)
@@ -385,7 +380,7 @@ def _form(document: Json) -> _BookForm:
     if "lorebookVersion" in document:
         return _BookForm("NovelAI", document, document.get("entries"), of_novelai)
     if document.get("kind") == "memory":
-        return _BookForm("Agnaistic", document, document.get("entries"), of_agnaistic)
+        return _BookForm("Agnaistic", document, document.get("entries"), partial(_taken_over, fields=_AGNAISTIC))
     return _BookForm("World Info", document, document.get("entries"), _native_or_card)
 
 

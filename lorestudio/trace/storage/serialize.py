@@ -218,10 +218,6 @@ _list_in: Final = _exactly(list, "a list")
 _text_in: Final = _exactly(str, "text")
 
 
-def _path_in(value: object) -> Path:
-    return Path(_text_in(value))
-
-
 def _time_in(value: object) -> datetime:
     """A time that names no zone is one of UTC."""
     text = _text_in(value)
@@ -244,7 +240,7 @@ _PLAIN: Final[Mapping[object, tuple[_Encoder, _Decoder]]] = {
     bool: (_same, _exactly(bool, "true or false")),
     int: (_same, _exactly(int, "a whole number")),
     float: (_number_out, _number_in),
-    Path: (str, _path_in),
+    Path: (str, lambda value: Path(_text_in(value))),
     datetime: (datetime.isoformat, _time_in),
 }
 

@@ -125,12 +125,8 @@ def _more_keys(values: Values) -> dict[str, Json]:
     return _secondary(single, Logic.AND_ALL) if len(single) == len(lines) else {}
 
 
-def _no_keys(values: Values) -> dict[str, Json]:
-    return _secondary(split_keys(_one(values, "exclude_keys")), Logic.NOT_ANY)
-
-
-def _not_all_keys(values: Values) -> dict[str, Json]:
-    return _secondary(split_keys(_one(values, "exclude_keys_all")), Logic.NOT_ALL)
+def _excluding(name: str, logic: Logic) -> tuple[tuple[str, ...], _Reader]:
+    return (name,), lambda values: _secondary(split_keys(_one(values, name)), logic)
 
 
 def _secondary(keys: list[str], logic: Logic) -> dict[str, Json]:
@@ -145,8 +141,8 @@ _READERS: Final[tuple[tuple[tuple[str, ...], _Reader], ...]] = (
     (("depth", "role"), _depth),
     (("position",), _position),
     (("additional_keys",), _more_keys),
-    (("exclude_keys",), _no_keys),
-    (("exclude_keys_all",), _not_all_keys),
+    _excluding("exclude_keys", Logic.NOT_ANY),
+    _excluding("exclude_keys_all", Logic.NOT_ALL),
     (("probability",), _probability),
     _numbered("scan_depth", "scanDepth"),
     _numbered("activate_only_after", "delay"),

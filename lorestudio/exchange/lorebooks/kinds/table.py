@@ -133,7 +133,8 @@ def write_table(
     order += [uid for uid in made if uid not in order]
     report = LoreReport(WORLD_INFO_TITLE, TITLE, tuple(fate for _raw, fate in made.values()), _may_run(made))
     out = io.StringIO(newline="")
-    writer = csv.writer(out, delimiter=divider, lineterminator=_line_end(original))
+    line_end = "\n" if original is not None and b"\r\n" not in original else "\r\n"
+    writer = csv.writer(out, delimiter=divider, lineterminator=line_end)
     writer.writerow(columns)
     writer.writerows(_cells_of(made[uid][0], columns) for uid in order)
     mark = _BOM if original is not None and original.startswith(_BOM.encode()) else ""
@@ -144,10 +145,6 @@ def _cells_of(row: Raw, columns: Sequence[str]) -> list[str]:
     """The cells of a row, without those at its end that it does not have."""
     last = max((place for place, column in enumerate(columns) if column in row), default=-1)
     return [text_in(row.get(column)) for column in columns[: last + 1]]
-
-
-def _line_end(original: bytes | None) -> str:
-    return "\n" if original is not None and b"\r\n" not in original else "\r\n"
 
 
 def _may_run(made: Mapping[str, tuple[Raw, object]]) -> tuple[str, ...]:
@@ -228,10 +225,6 @@ def _flag(name: str, cell: str, *, yes: bool = True) -> _Fields:
         yield name, not yes
 
 
-def _secondary(cell: str) -> _Fields:
-    yield "keysecondary", _keys(cell)
-
-
 def _chosen(name: str, words: Sequence[str], cell: str) -> _Fields:
     if cell.lower() in words:
         yield name, words.index(cell.lower())
@@ -249,7 +242,7 @@ _READ: Final[Mapping[str, Callable[[str], _Fields]]] = {
     "title": lambda cell: iter([("comment", cell)]),
     "keys": lambda cell: iter([("key", _keys(cell))]),
     "content": lambda cell: iter([("content", cell)]),
-    "secondary": _secondary,
+    "secondary": lambda cell: iter([("keysecondary", _keys(cell))]),
     "priority": partial(_number, "order"),
     "order": partial(_number, "order"),
     "enabled": partial(_flag, "disable", yes=False),
