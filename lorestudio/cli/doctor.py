@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Annotated
 
 import typer
-from rich.table import Table
 from rich.text import Text
 
 from lorestudio.cli.options import ChatOption, JsonOption, SettingsOption, TokenizerOption
 from lorestudio.cli.output import FAILED, picked, print_json
 from lorestudio.cli.screen import Screen, filled, listing
 from lorestudio.cli.window import has_display, window_problem
-from lorestudio.studio.project.doctor import CheckResult, examine, rests_on
+from lorestudio.studio.project.doctor import examine, rests_on
 from lorestudio.studio.project.project import open_project
 
 
@@ -34,12 +32,8 @@ def doctor(
     if as_json:
         print_json([picked(each, "subject", "ok", "message") for each in findings], 1)
     else:
-        Screen().print(findings_table(findings))
+        signs = {True: Text("✓ fine", style="green"), False: Text("✗ wrong", style="red")}
+        rows = ((signs[finding.ok], finding.subject, finding.message) for finding in findings)
+        Screen().print(filled(listing(), rows))
     if any(not finding.ok for finding in findings):
         raise typer.Exit(FAILED)
-
-
-def findings_table(findings: Sequence[CheckResult]) -> Table:
-    """What the doctor found."""
-    signs = {True: Text("✓ fine", style="green"), False: Text("✗ wrong", style="red")}
-    return filled(listing(), ((signs[finding.ok], finding.subject, finding.message) for finding in findings))

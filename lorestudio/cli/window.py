@@ -147,12 +147,6 @@ def save_picture(project: Project, path: Path, systems: Mapping[str, Section] = 
     echo(f"A picture of the window: {path}")
 
 
-def writable_folder() -> Path:
-    """The current folder, or the one for temporary files where nothing can be written here."""
-    here = Path.cwd()
-    return here if os.access(here, os.W_OK) else Path(gettempdir())
-
-
 def window_problem() -> str:
     """Why the window cannot be opened, "" where it can."""
     try:
@@ -219,7 +213,8 @@ def demo(
         report = ReplayReport(project)
         replay_chat(Simulator(project), report.take)
         show_report(report)
-        save_picture(project, writable_folder() / "lorestudio-demo.png")
+        here = Path.cwd()
+        save_picture(project, (here if os.access(here, os.W_OK) else Path(gettempdir())) / "lorestudio-demo.png")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

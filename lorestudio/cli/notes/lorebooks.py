@@ -21,7 +21,7 @@ from lorestudio.domain.javascript import Json
 from lorestudio.domain.json_text import spell
 from lorestudio.domain.texts import meant, shorten
 from lorestudio.exchange.json_file import read_file
-from lorestudio.exchange.lorebooks.crossing import EntryFate, FateCount, LoreReport, told_once
+from lorestudio.exchange.lorebooks.crossing import FateCount, LoreReport, told_once
 from lorestudio.exchange.lorebooks.formats import BY_NAME, form_called
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.files import real_path, write_atomically
@@ -68,7 +68,7 @@ class CrossingOptions:
     @property
     def reading(self) -> ParseRules:
         """How the notes are read. Raises SettingsError."""
-        return reading_rules(self.settings, rules_named(self.rules))
+        return ParseRules.from_settings(read_settings(self.settings, rules_named(self.rules)).settings)
 
     def allows(self, question: str) -> bool:
         """Whether to write, which a person is asked; not in a dry run. Raises InputError where nobody is here."""
@@ -163,7 +163,8 @@ def import_books(
     plan = choice.planned(files, vault, given.reading, left)
     _tell(plan.reports, [each.as_json() for each in plan.reports], report, as_json=given.as_json)
     if not given.as_json:
-        _say_import(plan)
+        for one in [one for one in plan.entries if one.twin and one.filename][:_SHOWN]:
+            echo(f"{one.fate.title}: {one.twin} has {one.alike} ({one.way})")
     if not given.allows(f"Import them into {vault.folder}?"):
         left.end()
         return
@@ -380,11 +381,6 @@ def _say_tried(tried: Tried) -> None:
         echo(f"  {title}: in {vault:,} from the vault, in {book:,} from the book")
 
 
-def reading_rules(settings: Path | None, rules: str) -> ParseRules:
-    """How the notes of a vault are read by the settings of a file. Raises SettingsError."""
-    return ParseRules.from_settings(read_settings(settings, rules).settings)
-
-
 def _vault(folder: Path) -> VaultNotes:
     if folder.exists() or is_plugin(folder):  # no folder is made of an address
         return read_vault_notes(folder)
@@ -417,7 +413,7 @@ def print_report(report: LoreReport) -> None:
         shown = table(fixed("what becomes"), fixed("field"), fixed("entries"), fold("how"))
         Screen().print(filled(shown, rows))
     echo(f"{plural(exact, '# field is|# fields are')} exact." if exact else "No field says anything.")
-    for entry in _first(left_out := [entry for entry in report.entries if entry.left_out]):
+    for entry in (left_out := [entry for entry in report.entries if entry.left_out])[:_SHOWN]:
         named = entry.left_out.startswith(f"“{entry.title}”")
         echo(f"left out: {entry.left_out if named else f'{entry.title}: {entry.left_out}'}")
     if len(left_out) > _SHOWN:
@@ -426,12 +422,3 @@ def print_report(report: LoreReport) -> None:
 
 def _is_plain(one: FateCount) -> bool:
     return one.fate == "exact" and not one.how
-
-
-def _first(entries: Sequence[EntryFate]) -> Sequence[EntryFate]:
-    return entries[:_SHOWN]
-
-
-def _say_import(plan: ImportPlan) -> None:
-    for one in [one for one in plan.entries if one.twin and one.filename][:_SHOWN]:
-        echo(f"{one.fate.title}: {one.twin} has {one.alike} ({one.way})")

@@ -115,11 +115,6 @@ def _file(project: Project, path: Path) -> str:
     return path.name if note is None else note[1]
 
 
-def serious_remarks(proposal: Proposal) -> str:
-    """What should be looked at before the proposal is accepted."""
-    return " ".join(remark.text for remark in proposal.remarks if remark.serious)
-
-
 propose = command_group("Have summaries, keys or a new note proposed; nothing is written unless you accept it.")
 
 OneVault = Annotated[Path, typer.Argument(metavar="VAULT", help="A folder of Markdown notes.")]
@@ -291,7 +286,8 @@ def _accepted(project: Project, made: Sequence[Proposal], wanted: ProposalOption
     if wanted.accept_all:
         for proposal in good:
             if proposal.doubtful:
-                say(f"{proposal.title}: not accepted unseen. {serious_remarks(proposal)}")
+                serious = (remark.text for remark in proposal.remarks if remark.serious)
+                say(f"{proposal.title}: not accepted unseen. {' '.join(serious)}")
         return [proposal for proposal in good if not proposal.doubtful]
     accepted: list[Proposal] = []
     for place, proposal in enumerate(good):

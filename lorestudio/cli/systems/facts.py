@@ -26,7 +26,7 @@ from lorestudio.settings.sections import assigned, read_section
 from lorestudio.studio.project.answering import AnswerKind, CostEstimate, load_recorded
 from lorestudio.studio.project.project import Project, read_chat
 from lorestudio.systems.facts.picture import PassageRow, facts_picture, profile_fields
-from lorestudio.systems.facts.records import ExtractionRun, FactAction, FactDecision, Memory, Profile, counts_words
+from lorestudio.systems.facts.records import ExtractionRun, FactAction, FactDecision, Memory, counts_words
 from lorestudio.systems.facts.records import day as day_of
 from lorestudio.systems.facts.session import MOST_ATTEMPTS, Drawn, FactsSession, facts_cost
 from lorestudio.systems.facts.threads import owner_of
@@ -121,12 +121,6 @@ def passages_table(passages: Sequence[PassageRow]) -> Table:
 
     rows = ((row.key, state(row), "" if row.ended is None else day_of(row.ended)) for row in passages)
     return filled(table(fixed("messages"), fold("state"), fixed("ended")), rows)
-
-
-def profile_lines(profile: Profile | None) -> list[str]:
-    """The filled fields of a profile."""
-    filled = [f"{key}: {value}" for key, value in profile_fields(profile)]
-    return filled or ["There is no profile. Rules for one are the setting structuredRules."]
 
 
 def _messages(memory: Memory, between: str) -> str:
@@ -327,7 +321,8 @@ def profile(given: FactsOptions, *, chat: NeededChat, as_json: JsonOption = Fals
         if as_json:
             print_json(found)
         else:
-            echo("\n".join(profile_lines(found)))
+            filled_in = (f"{key}: {value}" for key, value in profile_fields(found))
+            echo("\n".join(filled_in) or "There is no profile. Rules for one are the setting structuredRules.")
 
 
 @command(facts)

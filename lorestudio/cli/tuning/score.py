@@ -65,7 +65,8 @@ def score(
     by_run = grouped((each.run, each) for each in found)
     together = {run: pooled(each.scores for each in of) for run, of in by_run.items() if len(of) > 1}
     if as_json:
-        print_json({"runs": [_chat_json(each) for each in found], "together": _all_json(together)}, 1)
+        whole = [{"run": run, "metrics": _metrics_json(scores)} for run, scores in together.items()]
+        print_json({"runs": [_chat_json(each) for each in found], "together": whole}, 1)
     else:
         _print_scores(found, together, chats.seed)
     say_all(problems)
@@ -97,10 +98,6 @@ def _chat_json(each: ScoredChat) -> dict[str, Json]:
         "use": [picked(use, "title", "constant", "replies", "used", "tokens", "idle", "dead") for use in each.uses],
         "gaps": [{"name": gap.name, "messages": list(gap.messages), "near": gap.near} for gap in each.gaps],
     }
-
-
-def _all_json(together: dict[str, Scores]) -> list[Json]:
-    return [{"run": run, "metrics": _metrics_json(scores)} for run, scores in together.items()]
 
 
 def _metrics_json(scores: Scores, names: Iterable[str] = METRICS) -> dict[str, Json]:
@@ -161,7 +158,9 @@ def check(
     """Check what should be in the prompt, over whole chats and offline. Ends with 1 where an expectation is broken."""
     if only_regressions and baseline is None:
         raise InputError("--fail-on-regression", "name the earlier report with --baseline.")
-    earlier = None if baseline is None else _baseline(baseline)
+    earlier = frozenset[str]()
+    if baseline is not None:
+        earlier = checking.baseline_of(parse_document(read_file(baseline), baseline, "report"), str(baseline))
     runs: list[checking.CheckedChat] = []
     problems: list[str] = []
     for project in chats.projects():
@@ -170,9 +169,8 @@ def check(
         if not expected.every and not expected.problems:
             raise InputError(file or "", NOTHING_EXPECTED)
         runs += [asyncio.run(checking.check(project, expected.every, each)) for each in chats.candidates(project)]
-    regressed = checking.regressions(runs, earlier or frozenset())
-    unseen = checking.not_looked_at(runs, earlier or frozenset())
-    if baseline is not None and unseen and len(unseen) == len(earlier or ()):
+    regressed, unseen = checking.regressions(runs, earlier), checking.not_looked_at(runs, earlier)
+    if baseline is not None and unseen and len(unseen) == len(earlier):
         raise InputError(
             baseline,
             f"nothing that was met then is looked at here, such as “{unseen[0]}”. Check the same chats, with the same "
@@ -191,11 +189,6 @@ def check(
     broken = any(each.failed for each in runs) or bool(problems)
     if regressed or (broken and not only_regressions):
         raise typer.Exit(FAILED)
-
-
-def _baseline(path: Path) -> frozenset[str]:
-    document: Json = parse_document(read_file(path), path, "report")
-    return checking.baseline_of(document, str(path))
 
 
 def _print_checks(runs: list[checking.CheckedChat], regressed: tuple[str, ...]) -> None:
