@@ -89,11 +89,8 @@ class KnownVectors:
         return self._known
 
     async def _made_anew(self, wanted: Sequence[str]) -> None:
-        cache = await asyncio.to_thread(VectorCache, self._file)
-        try:
+        with await asyncio.to_thread(VectorCache, self._file) as cache:
             self._known.update(await cached_vectors(wanted, self._embedder, cache, self._known))
-        finally:
-            cache.close()
 
 
 class MadeVectors:

@@ -122,7 +122,8 @@ def comparison_markdown(before: RunSide, after: RunSide, diff: TraceDiff, causes
         f"- {tokens_words(diff)}, {number_words(diff.unchanged)} unchanged",
     ]
     if causes is not None:
-        lines += ["", "## What was different", "", *_cause_lines(causes.causes)]
+        told = (f"- {_escaped(cause.difference.sentence)} ({cause_words(cause)})" for cause in causes.causes)
+        lines += ["", "## What was different", "", *told]
     lines += _sections(change_lines(diff, causes))
     if not diff:
         alike = "The same entries went in, in the same order."
@@ -131,11 +132,6 @@ def comparison_markdown(before: RunSide, after: RunSide, diff: TraceDiff, causes
     if refated:
         lines += ["", "## Stopped by something else", "", *(f"- {_escaped(line)}" for line in refated)]
     return "\n".join(lines) + "\n"
-
-
-def _cause_lines(causes: Sequence[DifferenceCause]) -> Iterator[str]:
-    for cause in causes:
-        yield f"- {_escaped(cause.difference.sentence)} ({cause_words(cause)})"
 
 
 def cause_words(cause: DifferenceCause) -> str:

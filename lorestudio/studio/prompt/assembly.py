@@ -295,9 +295,8 @@ class _PromptAssembly:
         }
         for prompt, reason in layout.left_out if self._setup.preset is not None else ():
             self._leave(texts.raw(prompt), reason)
-        start = self._message(
-            MessageRole.SYSTEM, self._macros.expand(self._new_chat(), CHAT_MARK), PromptSection.HISTORY
-        )
+        new_chat = fields.new_group_chat_prompt if self._group else fields.new_chat_prompt
+        start = self._message(MessageRole.SYSTEM, self._macros.expand(new_chat, CHAT_MARK), PromptSection.HISTORY)
         nudge = self._macros.expand(fields.group_nudge_prompt, GROUP_MARK) if self._group else []
         last = self._message(MessageRole.SYSTEM, nudge, PromptSection.HISTORY)
         around = [each for each in (start, last) if each is not None and layout.has(CHAT)]
@@ -330,10 +329,6 @@ class _PromptAssembly:
             remarks=(*self._remarks, *self._scripts.problems),
             lore_tokens=self._trace.total_tokens,
         )
-
-    def _new_chat(self) -> str:
-        fields = self._preset.fields
-        return fields.new_group_chat_prompt if self._group else fields.new_chat_prompt
 
     def _note_places(self, order: PromptOrder[HeldInjection]) -> None:
         """Tell what no place of the prompt took."""

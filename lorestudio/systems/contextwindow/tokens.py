@@ -90,7 +90,7 @@ class WordListCounter:
         """Tokens of the entries of the list and of what lies between and behind them, one after the other."""
         options = self.settings
         lowered = "".join(low if len(low := unit.lower()) == 1 else unit for unit in units)
-        letters = [is_letter(unit) for unit in units]
+        letters = [unicodedata.category(unit) in _LETTERS for unit in units]
         at, end = 0, len(units)
         while at < end:
             if not letters[at]:
@@ -134,11 +134,6 @@ class WordListCounter:
 
     def _by_length(self, units: int) -> int:
         return -(-units // self.settings.non_word_split_count)
-
-
-def is_letter(unit: str) -> bool:
-    """Whether a UTF-16 code unit counts as a letter."""
-    return unicodedata.category(unit) in _LETTERS
 
 
 def _run(letters: list[bool], at: int) -> int:

@@ -266,9 +266,8 @@ def _held(prompts: Sequence[Prompt], blocks: Sequence[PromptBlock]) -> tuple[Pro
 
 
 def _exempt(ctx: Inputs, state: RunState) -> list[int]:
-    if not state.recorded:
-        return []
-    return sorted(entry.id for key in state.policy.exempt for entry in ctx.index.of_tracker_key.get(key, ()))
+    exempt = state.policy.exempt if state.recorded else ()
+    return sorted(entry.id for key in exempt for entry in ctx.index.of_tracker_key.get(key, ()))
 
 
 def _limits(settings: DeepLoreSettings, state: RunState) -> tuple[Limit, ...]:

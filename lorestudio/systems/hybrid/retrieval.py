@@ -280,7 +280,7 @@ def finish(prepared: PreparedRanking, query: Numbers | None) -> Retrieved:
         }
     enough = [each for each in embedded if scores[each.id] >= options.threshold]
     enough.sort(key=lambda each: -scores[each.id])
-    ranked = tuple(enough[: _slice_end(options.limit)])
+    ranked = tuple(enough[: math.trunc(options.limit)] if math.isfinite(options.limit) else enough)
     with_vector = {each.id for each in embedded}
     unembedded = tuple(each for each in prepared.candidates if each.id not in with_vector and each.id in prepared.keyed)
     held = tuple(
@@ -355,10 +355,6 @@ def _matches(entry: WorldEntry, key: str, context: str, remarks: dict[str, str])
 
 def _usable(entry: WorldEntry, query: Numbers) -> bool:
     return len(entry.embedding) == len(query) and bool(np.any(entry.embedding))
-
-
-def _slice_end(limit: float) -> int:
-    return math.trunc(limit) if math.isfinite(limit) else 2**31
 
 
 def _by_keywords(prepared: PreparedRanking, way: Way) -> Retrieved:

@@ -260,7 +260,8 @@ def stripped(
     left = keep
     for index in sorted(set(indexes), reverse=True):
         message = messages[index]
-        if not _of_type(message, settings.strip_message_types):
+        wanted = settings.strip_message_types
+        if wanted != "both" and (wanted == "user") is not truthy(message.get("is_user")):
             continue
         text = message_text(message)
         spans = _spans(patterns, text)
@@ -269,10 +270,6 @@ def stripped(
         if gone:
             result[index] = {**message, "mes": trim(_without(text, gone))}
     return tuple(result)
-
-
-def _of_type(message: Record, which: str) -> bool:
-    return which == "both" or (which == "user") is truthy(message.get("is_user"))
 
 
 def _spans(patterns: Iterable[Pattern], text: str) -> list[tuple[int, int]]:

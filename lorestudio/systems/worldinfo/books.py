@@ -10,7 +10,6 @@ from typing import Final
 
 from lorestudio.domain import json_text
 from lorestudio.domain.chat import AuthorsNote, Chat, authors_note
-from lorestudio.domain.entry import VaultIndex
 from lorestudio.domain.javascript import Json, to_string, truthy
 from lorestudio.domain.json_text import items_in, object_in, objects_in, texts_in
 from lorestudio.domain.records import grouped, replace
@@ -351,10 +350,6 @@ def _entries_of(books: tuple[Lorebook, ...]) -> tuple[BookEntry, ...]:
     return in_order(in_play(books).used, InsertionStrategy(WorldInfoSettings().character_strategy))
 
 
-def _index_of(books: tuple[Lorebook, ...]) -> VaultIndex:
-    return index_of(_entries_of(books))
-
-
 def _checked(settings: WorldInfoSettings, scene: Scene, context: int) -> CheckedBooks:
     raws = {entry.digest: raw for book in scene.books for entry, raw in zip(book.entries, book.raws, strict=True)}
     listed = [
@@ -421,7 +416,9 @@ KIND: Final = SystemKind(
     knows="Lorebooks, card, persona and author's note",
     remembers_what="Timed effects",
     of_one_computer=frozenset({"book", "character_books", "chat_books", "persona_books", "extra_books", "worlds"}),
-    books=ScannedBooks(book_files, with_book_files, _in_play, _index_of, _checked, "worlds"),
+    books=ScannedBooks(
+        book_files, with_book_files, _in_play, lambda books: index_of(_entries_of(books)), _checked, "worlds"
+    ),
     key_search=WorldInfoKeySearch,
     reads_setup=True,
     records=(ACTIVE_BOOKS, BOOK_VIEWER),

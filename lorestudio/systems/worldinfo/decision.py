@@ -365,6 +365,7 @@ async def decided(
     similar = await similar_entries(world.book, newest, settings, vectors)
     timed = at(len(moment.chat), world.watch.lasting, state.timed)
     random = Mulberry32(state.random_state)
+    forced = [entry.uid for entry in world.book if entry.name in moment.forced] if moment.forced else ()
     scanned = Scanner(
         world.book,
         _source(moment, settings, around, macros, note_due=due),
@@ -374,7 +375,7 @@ async def decided(
         random.next,
         budget_of(settings, moment.context_size, around.reply_tokens),
         macros.fill,
-        {**dict.fromkeys(_forced(world, moment), 1.0), **similar.taken},
+        {**dict.fromkeys(forced, 1.0), **similar.taken},
         world.watch,
     ).run()
     note = macros.fill(around.note.text)
@@ -435,12 +436,6 @@ def _macros(moment: Moment, around: Surroundings, variables: Mapping[str, str]) 
     macros = Macros({**values, **around.filled}, dict(variables))
     inside = {name: macros.fill(text) for name, text in around.filled.items()}
     return Macros(values | inside, macros.variables)
-
-
-def _forced(world: World, moment: Moment) -> Iterator[str]:
-    """The uids of the entries that the host activates."""
-    if moment.forced:
-        yield from (entry.uid for entry in world.book if entry.name in moment.forced)
 
 
 def _source(

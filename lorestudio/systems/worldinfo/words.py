@@ -128,19 +128,13 @@ _REASONS: Final = (
 )  # fmt: skip
 
 
-def _widening(_trace: Trace) -> str:
-    return "To widen the search: raise “Scan depth”, or add keys that the chat uses (Settings of the system)."
-
-
-def _rank_word(trace: Trace) -> str:
-    return "order" if "lorebooks" in trace.digests else "priority"
-
-
 VOCABULARY: Final[Vocabulary[Trace]] = Vocabulary(
     reasons=table(_REASONS),
     modes=frozenset({"recursive", "one scan"}),
     elsewhere={"wi_books": "wi_not_in_book", "wi_no_books": "wi_not_in_book"},
-    widening=_widening,
+    widening=lambda _trace: (
+        "To widen the search: raise “Scan depth”, or add keys that the chat uses (Settings of the system)."
+    ),
     origins={
         "constant": ("wi_constant", "wi_decorator"),
         "keyword": ("wi_key",),
@@ -154,6 +148,6 @@ VOCABULARY: Final[Vocabulary[Trace]] = Vocabulary(
     ranked=frozenset({"wi_similar"}),
     counts_outlets=True,
     parts={"wi_lost": "draw", "wi_replaced": "gate"},
-    rank_word=_rank_word,
+    rank_word=lambda trace: "order" if "lorebooks" in trace.digests else "priority",
     of_host=True,
 )

@@ -437,7 +437,8 @@ async def _prefilter(state: RunState, ctx: Inputs, ledger: Ledger) -> StageRecor
         return replace(_unchanged(ledger, before, "the answer names no category"), ai=answered)
     kept = [entry for entry in selectable if category(entry, folders=folders).lower() in names]
     dropped = [entry for entry in selectable if category(entry, folders=folders).lower() not in names]
-    rescued = [entry for entry in dropped if _mentioned(entry, transcript.lower())]
+    said = transcript.lower()
+    rescued = [entry for entry in dropped if any(key and key.lower() in said for key in entry.keys)]
     if len(kept) + len(rescued) < len(selectable) * (1 - ctx.settings.hierarchical_aggressiveness):
         give_probe_back(state, ctx, ledger)
         return replace(_unchanged(ledger, before, "it would leave too few"), ai=answered)
@@ -473,7 +474,3 @@ def _narrow(state: RunState, ledger: Ledger, kept: list[Entry], rescued: list[En
 def _unchanged(ledger: Ledger, before: list[Entry], why: str) -> StageRecord:
     details: dict[str, Json] = {"why": why, "offered": len(before), "kept": None}
     return ledger.skipped("prefilter_unchanged", details)
-
-
-def _mentioned(entry: Entry, transcript: str) -> bool:
-    return any(key and key.lower() in transcript for key in entry.keys)
