@@ -13,19 +13,9 @@ from operator import attrgetter
 from typing import Final
 
 from msgspec import Struct
-from PySide6.QtCore import QItemSelectionModel, QModelIndex, QObject, QPoint, QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import (
-    QFocusEvent,
-    QFontMetricsF,
-    QGuiApplication,
-    QKeyEvent,
-    QKeySequence,
-    QMouseEvent,
-    QPainter,
-    QPaintEvent,
-    QResizeEvent,
-)
-from PySide6.QtWidgets import QListView, QSizePolicy, QSlider, QWidget
+from PySide6.QtCore import QObject, QPoint, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QFocusEvent, QFontMetricsF, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtWidgets import QSizePolicy, QSlider, QWidget
 
 from lorestudio.settings.declaration import declared
 from lorestudio.studio.replay.simulator import Simulator
@@ -37,18 +27,17 @@ from lorestudio.trace.model import Phase, Trace, token_limit, within_limits
 from lorestudio.trace.summary import estimate, summary
 from lorestudio.trace.text import turn_words
 from lorestudio.ui.shell.jobs import Newest
-from lorestudio.ui.shell.qt import ENTRY_ID, V_LEFT, V_RIGHT, later
+from lorestudio.ui.shell.qt import V_LEFT, V_RIGHT, later
 from lorestudio.ui.shell.theme import Theme, scaled
 from lorestudio.ui.shell.words import count, number, sentence_case, sentence_of, tr
 from lorestudio.ui.state.drafts import LiveEffects
 from lorestudio.ui.state.selection import Selection
 from lorestudio.ui.state.session import Session
-from lorestudio.ui.widgets.cells import CellDelegate, Column, Look, Swatch, Words, as_text, one_line
+from lorestudio.ui.widgets.cells import FIT, Column, Look, Swatch, Words, one_line
 from lorestudio.ui.widgets.layouts import button, column, holding, label, named, row
 from lorestudio.ui.widgets.paint import Picture, draw_focus, draw_words, hairline, hatch, tell
 from lorestudio.ui.widgets.pane import ElidedLabel, Pane
-from lorestudio.ui.widgets.record_table import RecordTable
-from lorestudio.ui.widgets.rows import RowMenu
+from lorestudio.ui.widgets.record_table import RecordTable, RecordView
 
 CUT_SHARE: Final = 0.34
 """The part of the bar that everything cut may take at most; beyond it the cut part is not to scale."""
@@ -437,8 +426,8 @@ class SegmentTable(RecordTable):
         self._maximum: float | None = None
         columns = [
             Column("Entry", attrgetter("title"), look=_segment_look, spoken=self._spoken),
-            Column("Note", _note),
-            Column("Tokens", lambda segment: number(segment.tokens)),
+            Column("Note", _note, width=FIT, hidden=True),
+            Column("Tokens", lambda segment: number(segment.tokens), width=FIT, hidden=True),
         ]
         entry, told = attrgetter("entry"), lambda segment, _column: segment.describe(self._maximum)
         super().__init__(columns, key=entry, entry=entry, tip=told, parent=parent)
@@ -450,28 +439,6 @@ class SegmentTable(RecordTable):
 
     def _spoken(self, segment: Segment) -> str:
         return f"{tr('cut') if segment.cut else tr('in')}: {segment.describe(self._maximum)}"
-
-
-class SegmentList(RowMenu, QListView):
-    """The segments of a `SegmentTable`. Copy takes all that is said of the chosen ones, or of all where none is."""
-
-    def __init__(self, rows: SegmentTable, parent: QWidget | None = None) -> None:
-        super().__init__(parent, uniformItemSizes=True)
-        self._rows = rows
-        self.setModel(rows)
-        self.setSelectionMode(QListView.SelectionMode.ExtendedSelection)
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Qt: see the class."""
-        if event.matches(QKeySequence.StandardKey.Copy):
-            self.copy()
-        else:
-            super().keyPressEvent(event)
-
-    def copy(self) -> None:
-        """Put the chosen segments, or all, on the clipboard."""
-        places = sorted(index.row() for index in self.selectedIndexes())
-        QGuiApplication.clipboard().setText(as_text(self._rows.texts(places or None)))
 
 
 def _segment_look(segment: Segment) -> Look:
@@ -510,8 +477,8 @@ class BudgetPane(Pane):
         for bar in (self.bar, self.last):
             bar.entry_chosen.connect(self._choose)
         self.model = SegmentTable(self)
-        self.list = named(SegmentList(self.model, self), tr("Budget as a list"))
-        self.list.setItemDelegate(CellDelegate(theme, self.list))
+        self.list = RecordView(theme, self.model, tr("Budget as a list"), self, many=True)
+        self.list.horizontalHeader().hide()
         self.list.setMouseTracking(True)
         self.list.setMinimumHeight(20)
         self.slider = BudgetSlider(self)
@@ -531,7 +498,7 @@ class BudgetPane(Pane):
         parts = (last, self.last, now, self.bar, caps, self.slider, why, (self.list, 1), counts)
         self._shown_page = holding(column(*parts, spacing=2, margins=(0, 4, 0, 0)))
         self.column.addWidget(self.or_empty("budget", self._shown_page), 1)
-        self.list.selectionModel().currentChanged.connect(self._row_chosen)
+        self.list.picked.connect(lambda segment: self._choose(segment.entry))
         session.project_changed.connect(self._show)
         session.traces_changed.connect(lambda _generations: self._show())
         session.state_changed.connect(self._find_trial)
@@ -675,17 +642,7 @@ class BudgetPane(Pane):
     def _show_entry(self) -> None:
         for bar in (self.bar, self.last):
             bar.choose(self._selection.entry)
-        place = self.model.place_of(self._selection.entry)
-        if place < 0:
-            self.list.selectionModel().clear()
-        elif self.list.currentIndex().row() != place:
-            alone = QItemSelectionModel.SelectionFlag.ClearAndSelect  # whatever keys are held in another pane
-            self.list.selectionModel().setCurrentIndex(self.model.index(place, 0), alone)
-
-    def _row_chosen(self, current: QModelIndex, _previous: QModelIndex) -> None:
-        entry = current.data(ENTRY_ID)
-        if isinstance(entry, int) and entry != self._selection.entry:
-            self._choose(entry)
+        self.list.choose(self._selection.entry)
 
     def _choose(self, entry: int) -> None:
         if entry != self._selection.entry:
@@ -696,8 +653,8 @@ def caps_words(trace: Trace) -> str:
     """Every limit of a run with what was used of it, and which one ended the intake."""
     parts = []
     for limit in trace.limits:
-        used = tr("{name}: {used} of {most}", name=limit.name, used=number(limit.used), most=_most(limit.maximum))
-        parts.append(used)
+        most = tr("any number") if limit.maximum is None else number(limit.maximum)
+        parts.append(tr("{name}: {used} of {most}", name=limit.name, used=number(limit.used), most=most))
     outlets = trace.total_tokens - sum(each.tokens for each in within_limits(trace))
     if outlets:
         parts.append(tr("outlets: {tokens}, no limit", tokens=number(outlets)))
@@ -706,10 +663,6 @@ def caps_words(trace: Trace) -> str:
     if ended:
         parts.append(tr(ended))
     return " · ".join(sentence_case(part) for part in parts)
-
-
-def _most(maximum: float | None) -> str:
-    return tr("any number") if maximum is None else number(maximum)
 
 
 def _least(kind: SystemKind) -> int:
