@@ -9,7 +9,7 @@ from typing import Final, cast
 
 from PySide6.QtCore import QEvent, QModelIndex, QObject, QPoint, Qt
 from PySide6.QtGui import QAction, QContextMenuEvent, QGuiApplication, QKeyEvent, QKeySequence, QResizeEvent
-from PySide6.QtWidgets import QAbstractItemView, QDockWidget, QListView, QListWidget, QMenu, QTreeWidget, QWidget
+from PySide6.QtWidgets import QAbstractItemView, QDockWidget, QListView, QListWidget, QMenu, QWidget
 
 from lorestudio.ui.shell.qt import CHECK, ENTRY_ID, native
 from lorestudio.ui.shell.words import tr
@@ -76,17 +76,6 @@ class RowList(RowMenu, QListView):
 
 class NameList(RowMenu, QListWidget):
     """A short list of names whose rows have a menu."""
-
-
-class TextRows(RowMenu, QTreeWidget):
-    """A few rows of texts below headings, to read; they have a menu."""
-
-    def __init__(self, headings: Sequence[str], parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setHeaderLabels(headings)
-        self.setRootIsDecorated(False)
-        self.setUniformRowHeights(True)
-        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
 
 
 class MenuAtRow(QObject):

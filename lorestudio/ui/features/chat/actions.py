@@ -67,7 +67,7 @@ class ChatFeature(Feature):
         self.files = ChatFiles(window, session, context.settings, context.say)
         self.replies = ReplyWork(session, self)
         self.notes = SessionNoteWork(context, lambda: Source.named(self.writer) if self.writer else None)
-        self.setups = PromptSetups(window, session, context.settings, context.say)
+        self.setups = PromptSetups(context)
         self.settled: Project | None = None
         """With its chat as it is, nobody is asked any more what becomes of that."""
         self._looked_for: tuple[Chat | None, ChatDocument | None, tuple[BrokenLine, ...]] = (None, None, ())
@@ -418,7 +418,7 @@ class ChatFeature(Feature):
 
         project = self._session.project
         if project is not None and project.chat is not None:
-            dialog = BasisDialog(project, message, self.context.window)
+            dialog = BasisDialog(self.context.theme, project, message, self.context.window)
             title = tr("what answers rest on")
             dialog.chosen.connect(lambda basis: self._session.parts.adjust(title, basis=basis))
             dialog.open()

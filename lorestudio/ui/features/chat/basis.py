@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Final
+from operator import attrgetter
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QFormLayout, QHeaderView, QPushButton, QSizePolicy, QTreeWidgetItem, QWidget
+from PySide6.QtWidgets import QFormLayout, QPushButton, QSizePolicy, QWidget
 
 from lorestudio.domain.chat import Chat
 from lorestudio.domain.history import ChatHistory, HistoryRule
@@ -14,14 +14,14 @@ from lorestudio.settings.declaration import Declaration, Value, declared
 from lorestudio.settings.studio import ChatBasis
 from lorestudio.studio.project.basis import HiddenRow, hidden_rows
 from lorestudio.studio.project.project import Project
+from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, number, tr
+from lorestudio.ui.widgets.cells import FIT, Column
 from lorestudio.ui.widgets.dialogs import Dialog
-from lorestudio.ui.widgets.layouts import SPACE, button, column, holding, label, named, number_field, row, scrolled
+from lorestudio.ui.widgets.layouts import SPACE, button, column, holding, label, number_field, row, scrolled
 from lorestudio.ui.widgets.pane import FoldingRow
-from lorestudio.ui.widgets.rows import TextRows
+from lorestudio.ui.widgets.record_table import RecordTable, RecordView
 from lorestudio.ui.widgets.setting_fields import SettingField, make_field
-
-_ROW: Final = Qt.ItemDataRole.UserRole
 
 
 class BasisDialog(Dialog):
@@ -29,7 +29,9 @@ class BasisDialog(Dialog):
 
     chosen = Signal(object)
 
-    def __init__(self, project: Project, message: int | None = None, parent: QWidget | None = None) -> None:
+    def __init__(
+        self, theme: Theme, project: Project, message: int | None = None, parent: QWidget | None = None
+    ) -> None:
         """`message` is one of which something is to be said."""
         super().__init__(parent, tr("What answers rest on"), (620, 640))
         self._chat, self.basis, self._project = project.chat or Chat(), project.basis, project
@@ -40,7 +42,7 @@ class BasisDialog(Dialog):
         self.known = label(self, kind="small")
         form.addRow(self.known)
         self.title = label(self, tr("Since when messages are hidden"), "title")
-        self._make_rows()
+        self._make_rows(theme)
         page = holding(column(form, self.title, self.hint, (self.rows, 1), self._said, margins=0))
         area = scrolled(page, tr("What answers rest on"))
         area.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # it follows the keyboard through its fields
@@ -65,15 +67,18 @@ class BasisDialog(Dialog):
         form.addRow(tr(declaration.title), field)
         self.fields.append(field)
 
-    def _make_rows(self) -> None:
+    def _make_rows(self, theme: Theme) -> None:
         self.hint = label(self, kind="small")
-        headings = tr("Hidden today"), tr("Since when"), tr("Begins with")
-        self.rows = named(TextRows(headings, self), tr("Messages that are hidden today"))
+        said = self._chat.messages
+        columns = (
+            Column("Hidden today", attrgetter("messages"), width=FIT),
+            Column("Since when", attrgetter("words"), width=FIT),
+            Column("Begins with", lambda row: " ".join(said[row.first].text.split())[:120]),
+        )
+        self.model = RecordTable(columns, parent=self)
+        self.rows = RecordView(theme, self.model, tr("Messages that are hidden today"), self)
         self.rows.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)  # as low as it can be
-        head = named(self.rows.header(), tr("Columns"))
-        head.setSectionResizeMode(0, QHeaderView.ResizeMode.ResizeToContents)
-        head.setSectionResizeMode(1, QHeaderView.ResizeMode.ResizeToContents)
-        self.rows.currentItemChanged.connect(lambda item, _before: self._choose(item))
+        self.rows.picked.connect(self._choose)
         last = max(len(self._chat.messages) - 1, 0)
         self.first, self.last, self.since = (
             number_field(self, name, 0, high, before="#")
@@ -101,14 +106,11 @@ class BasisDialog(Dialog):
     def _show_rows(self, message: int | None = None) -> None:
         history = ChatHistory(self._chat, HistoryRule(self.basis.settings.history), self.basis.hidden)
         found = hidden_rows(history)
-        self.rows.clear()
+        self.model.set_rows(found)
         for each in found:
-            text = " ".join(self._chat.messages[each.first].text.split())[:120]
-            item = QTreeWidgetItem([each.messages, each.words, text])
-            item.setData(0, _ROW, each)
-            self.rows.addTopLevelItem(item)
             if message is not None and each.first <= message <= each.last:
-                self.rows.setCurrentItem(item)
+                self.rows.choose(id(each))
+                self._choose(each)
                 self.first.setValue(message)
                 self.last.setValue(message)
         used = bool(found) and history.rule is HistoryRule.THEN
@@ -133,12 +135,10 @@ class BasisDialog(Dialog):
         told += " " + (tr("Regex scripts from {names}.", names=names) if names else tr("No file with regex scripts."))
         self.known.setText(told)
 
-    def _choose(self, item: QTreeWidgetItem | None) -> None:
-        row_ = item.data(0, _ROW) if item is not None else None
-        if isinstance(row_, HiddenRow):
-            self.first.setValue(row_.first)
-            self.last.setValue(row_.last)
-            self.since.setValue(0 if row_.since is None else row_.since)
+    def _choose(self, chosen: HiddenRow) -> None:
+        self.first.setValue(chosen.first)
+        self.last.setValue(chosen.last)
+        self.since.setValue(chosen.since or 0)
 
     def _take(self, since: int | None) -> None:
         first, last = sorted((self.first.value(), self.last.value()))

@@ -6,25 +6,15 @@ from and what it does here; each file has a button for another one and a button 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from enum import StrEnum
+from operator import itemgetter
 from pathlib import Path
 from typing import Final
 
 from msgspec import Struct
-from PySide6.QtCore import QObject, QSettings, Signal
-from PySide6.QtWidgets import (
-    QCheckBox,
-    QFormLayout,
-    QHeaderView,
-    QLabel,
-    QLineEdit,
-    QPlainTextEdit,
-    QSpinBox,
-    QTabWidget,
-    QTreeWidgetItem,
-    QWidget,
-)
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtWidgets import QCheckBox, QFormLayout, QLabel, QLineEdit, QPlainTextEdit, QSpinBox, QTabWidget, QWidget
 from shiboken6 import isValid
 
 from lorestudio.domain.patterns import PatternError
@@ -47,10 +37,11 @@ from lorestudio.studio.prompt.setup import (
     with_preset,
 )
 from lorestudio.studio.replay.run_store import chat_id
-from lorestudio.ui.shell.qt import plain
+from lorestudio.ui.shell.feature import Context
+from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import Notice, count, number, sentence_of, tr
-from lorestudio.ui.state.session import Session
 from lorestudio.ui.widgets import dialogs
+from lorestudio.ui.widgets.cells import Column, same_words
 from lorestudio.ui.widgets.dialogs import Dialog
 from lorestudio.ui.widgets.layouts import (
     button,
@@ -64,7 +55,7 @@ from lorestudio.ui.widgets.layouts import (
     text_field,
     text_view,
 )
-from lorestudio.ui.widgets.rows import TextRows
+from lorestudio.ui.widgets.record_table import RecordTable, RecordView
 
 _PLACES: Final = {
     ScriptPlace.USER_INPUT: "your words",
@@ -94,27 +85,12 @@ def script_words(script: RegexScript) -> str:
     return text
 
 
-class ScriptList(TextRows):
-    """One row a script, in the order they run in."""
-
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__([tr("Script"), tr("From"), tr("What it does here")], parent)
-        self.setAccessibleName(tr("Regex scripts, in the order they run in"))
-        self.header().setStretchLastSection(True)
-        self.header().setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
-        self.setColumnWidth(0, 190)
-        self.setColumnWidth(1, 130)
-
-    def set_scripts(self, found: Iterable[tuple[str, RegexScripts]]) -> None:
-        """Show the scripts of these places."""
-        self.clear()
-        for where, scripts in found:
-            for script in scripts.scripts:
-                cells = [script.name, where, script_words(script)]
-                item = QTreeWidgetItem(cells)
-                for place, text in enumerate(cells):
-                    item.setToolTip(place, plain(f"{text}\n{script.find}" if place == 0 else text))
-                self.addTopLevelItem(item)
+_SCRIPT_COLUMNS: Final = (
+    Column("Script", lambda row: row[0].name, width=190, tip=lambda row: f"{row[0].name}\n{row[0].find}"),
+    Column("From", itemgetter(1), width=130),
+    Column("What it does here", itemgetter(2)),
+)
+"""What is told of a script, where it comes from and what it does."""
 
 
 class SourceRow(QWidget):
@@ -155,6 +131,7 @@ class PromptSetupDialog(Dialog):
 
     def __init__(
         self,
+        theme: Theme,
         setup: PromptSetup,
         user: str,
         chat: Path | None = None,
@@ -163,7 +140,7 @@ class PromptSetupDialog(Dialog):
     ) -> None:
         """`host` are the regex scripts that the project's settings file brings along."""
         super().__init__(parent, tr("Card, persona and prompt"), (660, 560))
-        self._setup, self._chat, self._host = setup, chat, host
+        self._theme, self._setup, self._chat, self._host = theme, setup, chat, host
         intro = tr(
             "These texts stand in the prompt beside lore and chat, in SillyTavern's order. They decide nothing about "
             "which entries go in; regex scripts alone change what is searched."
@@ -246,7 +223,9 @@ class PromptSetupDialog(Dialog):
         self.regex.dropped.connect(lambda: self._set(replace(self._current(), regex=(), regex_paths=())))
         self.embedded = QCheckBox(self)
         self.embedded.toggled.connect(lambda _on: self._show_sources())
-        self.scripts = ScriptList(self)
+        self.script_rows = RecordTable(_SCRIPT_COLUMNS, tip=same_words, parent=self)
+        name = tr("Regex scripts, in the order they run in")
+        self.scripts = RecordView(self._theme, self.script_rows, name, self)
         return holding(column(self.regex, self.embedded, (self.scripts, 1)), self)
 
     def _page(self) -> tuple[QWidget, QFormLayout]:
@@ -324,7 +303,8 @@ class PromptSetupDialog(Dialog):
         known = all_scripts(setup)
         if self._host is not None and self._host[0] not in setup.regex_paths:
             known.insert(0, (self._host[0].name, self._host[1]))
-        self.scripts.set_scripts(known)
+        told = [(script, where, script_words(script)) for where, found in known for script in found.scripts]
+        self.script_rows.set_rows(told)
         running = sum(script.changes_prompt for _where, found in known for script in found.scripts)
         self.tabs.setTabText(2, tr("Regex scripts ({number})", number=running) if running else tr("Regex scripts"))
         remarks = remarks_of(setup)
@@ -380,9 +360,9 @@ _KINDS: Final = {
 class PromptSetups(QObject):
     """What was chosen for each chat lies in the window's settings; a card is read again when its chat is opened."""
 
-    def __init__(self, window: QWidget, session: Session, settings: QSettings, say: Callable[[Notice], None]) -> None:
-        super().__init__(window)
-        self._window, self._session, self._settings, self._say = window, session, settings, say
+    def __init__(self, context: Context) -> None:
+        super().__init__(context.window)
+        self._context, self._session, self._settings = context, context.session, context.settings
 
     def edit(self) -> PromptSetupDialog | None:
         """Ask for card, persona and the frame of the prompts."""
@@ -392,7 +372,8 @@ class PromptSetups(QObject):
         user = project.chat.user_name if project.chat is not None else ""
         path, scripts = project.settings_path, project.host.scripts
         host = (path, scripts) if path is not None and scripts.scripts else None
-        dialog = PromptSetupDialog(project.setup, user, project.chat_path, self._window, host)
+        context = self._context
+        dialog = PromptSetupDialog(context.theme, project.setup, user, project.chat_path, context.window, host)
         dialog.chosen.connect(self._take_setup)
         dialog.file_wanted.connect(lambda source: self._ask_file(dialog, TextOrigin(source)))
         dialog.open()
@@ -410,7 +391,7 @@ class PromptSetups(QObject):
             )
 
         title, filters = tr(kind.title), tr(kind.filters)
-        dialogs.choose_again(self._window, self._settings, source.value, title, filters, chosen)
+        dialogs.choose_again(self._context.window, self._settings, source.value, title, filters, chosen)
 
     def _take_setup(self, setup: object) -> None:
         project = self._session.project
@@ -434,7 +415,7 @@ class PromptSetups(QObject):
             if now is not None and chat_id(now) == chat_id(project) and now.setup == PromptSetup():
                 self._session.parts.take_setup(setup)
             if problems:
-                self._say(Notice(" ".join(problems), "error", key="card"))
+                self._context.say(Notice(" ".join(problems), "error", key="card"))
 
         if not kept.names_files:
             done(restored(kept, project.chat_path))
@@ -445,4 +426,4 @@ class PromptSetups(QObject):
         )
 
     def _failed(self, error: Exception) -> None:
-        self._say(Notice(sentence_of(error), "error", key="card"))
+        self._context.say(Notice(sentence_of(error), "error", key="card"))

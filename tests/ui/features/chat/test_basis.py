@@ -21,6 +21,7 @@ from lorestudio.studio.prompt.setup import PromptSetup
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.ui.features.chat.basis import BasisDialog
 from lorestudio.ui.shell.main_window import MainWindow
+from lorestudio.ui.widgets.cells import as_text
 from tests.ui.conftest import menu_of_row
 from tests.ui.worlds import make_project
 
@@ -72,7 +73,7 @@ def test_hidden_messages_have_room_to_be_read(opened: MainWindow) -> None:
     opened.run("chat.basis")
     made = dialog(opened)
     rows = made.rows
-    seen = rows.visualItemRect(rows.topLevelItem(0))
+    seen = rows.visualRect(made.model.index(0, 0))
     assert rows.viewport().rect().contains(seen), "the first row is cut off"
     (area,) = made.findChildren(QScrollArea)
     assert area.verticalScrollBar().maximum() == 0
@@ -124,11 +125,11 @@ def test_a_persons_word_is_kept_beside_the_chat_and_taken_back(opened: MainWindo
     assert (asked.first.value(), asked.last.value()) == (1, 1)
     asked.since.setValue(2)
     qtbot.mouseClick(asked.say, Qt.MouseButton.LeftButton)
-    assert [asked.rows.topLevelItem(at).text(0) for at in range(3)] == ["#0", "#1", "#2"]
-    menu = menu_of_row(asked.rows, asked.rows.model().index(1, 0))
+    assert [row.messages for row in asked.model.rows] == ["#0", "#1", "#2"]
+    menu = menu_of_row(asked.rows, asked.model.index(1, 0))
     QTest.keyClick(menu, Qt.Key.Key_Down)
     QTest.keyClick(menu, Qt.Key.Key_Return)
-    assert QGuiApplication.clipboard().text() == "#1"
+    assert QGuiApplication.clipboard().text() == as_text(asked.model.texts([1]))
     asked.accepted_button.click()
     settle(opened, qtbot)
     project = opened.session.project

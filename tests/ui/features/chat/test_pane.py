@@ -298,26 +298,25 @@ def test_a_range_says_what_it_holds(qtbot: QtBot, done: int, first: int, last: i
     dialog.reject()
 
 
-def test_what_is_said_of_hidden_messages_follows_the_row(qtbot: QtBot) -> None:
+def test_what_is_said_of_hidden_messages_follows_the_row(theme: Theme, qtbot: QtBot) -> None:
     said = tuple(Message("Ada", f"Said {at}.", is_user=at % 2 == 1, is_system=at < 4) for at in range(6))
     basis = KeptBasis(hidden=(HiddenSince(2, 3, 5),))
-    dialog = BasisDialog(replace(make_project(), chat=Chat(said, "Wren", "Ada"), basis=basis), 2)
+    dialog = BasisDialog(theme, replace(make_project(), chat=Chat(said, "Wren", "Ada"), basis=basis), 2)
     qtbot.addWidget(dialog)
     dialog.show()
 
     def rows() -> list[tuple[str, str]]:
-        items = [dialog.rows.topLevelItem(place) for place in range(dialog.rows.topLevelItemCount())]
-        return [(item.text(0), item.text(2)) for item in items]
+        return [(messages, text) for messages, _since, text in dialog.model.texts()[1:]]
 
     def numbers() -> tuple[int, int, int]:
         return dialog.first.value(), dialog.last.value(), dialog.since.value()
 
     assert rows() == [("#0 to #1", "Said 0."), ("#2 to #3", "Said 2.")]
-    assert dialog.rows.currentItem().text(0) == "#2 to #3"
+    assert dialog.rows.current.messages == "#2 to #3"
     assert numbers() == (2, 2, 5)  # the message that it is about
-    dialog.rows.setCurrentItem(dialog.rows.topLevelItem(0))
+    dialog.rows.select_places([0], 0)
     assert numbers() == (0, 1, 6)  # nobody said since when: since today
-    dialog.rows.setCurrentItem(dialog.rows.topLevelItem(1))
+    dialog.rows.select_places([1], 1)
     assert numbers() == (2, 3, 5)
     dialog.forget.click()
     assert rows() == [("#0 to #3", "Said 0.")]
@@ -333,8 +332,8 @@ def test_what_is_said_of_hidden_messages_follows_the_row(qtbot: QtBot) -> None:
     assert (told, dialog.isVisible()) == ([dialog.basis], False)
 
 
-def test_where_nothing_is_hidden_nothing_can_be_said(qtbot: QtBot) -> None:
-    dialog = BasisDialog(make_project(chat=False))
+def test_where_nothing_is_hidden_nothing_can_be_said(theme: Theme, qtbot: QtBot) -> None:
+    dialog = BasisDialog(theme, make_project(chat=False))
     qtbot.addWidget(dialog)
     assert dialog.hint.text() == "No message that was said in the story is hidden."
     parts = (dialog.rows, dialog.first, dialog.last, dialog.since, dialog.say, dialog.forget)

@@ -29,6 +29,9 @@ from lorestudio.trace.prompt import (
 )
 from lorestudio.ui.features.chat.prompt_setup import PromptSetupDialog, script_words
 from lorestudio.ui.features.trace.prompt_page import prompt_rows
+from lorestudio.ui.shell.qt import TOOLTIP
+from lorestudio.ui.shell.theme import Theme
+from lorestudio.ui.widgets.cells import as_text
 from tests.ui.conftest import menu_of_row
 
 
@@ -41,8 +44,8 @@ def preset(**fields: Any) -> Any:
 
 
 @pytest.fixture
-def dialog(qtbot: QtBot) -> PromptSetupDialog:
-    made = PromptSetupDialog(PromptSetup(persona=Persona("Quill")), "Wren", Path("inn.jsonl"))
+def dialog(theme: Theme, qtbot: QtBot) -> PromptSetupDialog:
+    made = PromptSetupDialog(theme, PromptSetup(persona=Persona("Quill")), "Wren", Path("inn.jsonl"))
     made.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose, on=False)  # the test deletes it
     qtbot.addWidget(made)
     return made
@@ -127,21 +130,22 @@ def test_files_with_scripts_add_up_and_what_card_and_preset_bring_may_be_kept_ou
     dialog.take(RegexScripts((one,)), Path("a.json"))
     dialog.take(RegexScripts((one.model_copy(update={"name": "Other"}),)), Path("b.json"))
     dialog.take(CharacterCard(CardData(name="Ada"), scripts=own), Path("ada.png"))
-    rows = [dialog.scripts.topLevelItem(at) for at in range(dialog.scripts.topLevelItemCount())]
-    assert [[row.text(column) for column in range(3)] for row in rows if row is not None] == [
+    assert dialog.script_rows.texts() == [
+        ["Script", "From", "What it does here"],
         ["Aside", "a.json", "Changes your words to depth 4"],
         ["Other", "b.json", "Changes your words to depth 4"],
         ["Own", "Ada", "Changes your words to depth 4"],
     ]
     assert dialog.tabs.tabText(2) == "Regex scripts (3)"
     dialog.embedded.setChecked(False)
-    assert dialog.scripts.topLevelItemCount() == 2
+    assert dialog.script_rows.rowCount() == 2
     dialog.show()
     dialog.tabs.setCurrentIndex(2)
-    menu = menu_of_row(dialog.scripts, dialog.scripts.model().index(0, 0))
+    dialog.scripts.setCurrentIndex(dialog.script_rows.index(0, 0))
+    menu = menu_of_row(dialog.scripts, dialog.script_rows.index(0, 0))
     QTest.keyClick(menu, Qt.Key.Key_Down)
     QTest.keyClick(menu, Qt.Key.Key_Return)
-    assert QGuiApplication.clipboard().text() == dialog.scripts.topLevelItem(0).text(0)
+    assert QGuiApplication.clipboard().text() == as_text(dialog.script_rows.texts([0]))
     assert dialog.remarks.toPlainText().startswith("Everything")
     dialog.regex.drop.click()
     setup = chosen(dialog)
@@ -206,20 +210,17 @@ def test_a_script_whose_pattern_is_none_is_said_to_change_nothing() -> None:
     assert script_words(script) == "Changes nothing: its pattern cannot be read"
 
 
-def test_scripts_of_the_settings_file_stand_first_unless_they_were_chosen(qtbot: QtBot) -> None:
+def test_scripts_of_the_settings_file_stand_first_unless_they_were_chosen(theme: Theme, qtbot: QtBot) -> None:
     one = RegexScript(name="Aside", find="/x/", placement=frozenset({1}), prompt_only=True)
     host = (Path("settings.json"), RegexScripts((one.model_copy(update={"name": "Global"}),)))
-    made = PromptSetupDialog(PromptSetup(), "Wren", host=host)
+    made = PromptSetupDialog(theme, PromptSetup(), "Wren", host=host)
     qtbot.addWidget(made)
 
     def rows() -> list[tuple[str, str]]:
-        found = [made.scripts.topLevelItem(at) for at in range(made.scripts.topLevelItemCount())]
-        return [(item.text(0), item.text(1)) for item in found if item is not None]
+        return [(name, where) for name, where, _does in made.script_rows.texts()[1:]]
 
     assert rows() == [("Global", "settings.json")]
-    item = made.scripts.topLevelItem(0)
-    assert item is not None
-    assert [item.toolTip(column) for column in range(3)] == [
+    assert [made.script_rows.index(0, column).data(TOOLTIP) for column in range(3)] == [
         "Global\n/x/", "settings.json", "Changes your words",
     ]  # fmt: skip
     made.take(RegexScripts((one,)), Path("mine.json"))
