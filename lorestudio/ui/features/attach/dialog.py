@@ -87,7 +87,8 @@ class LiveCapture(QObject):
         self._store: Captures | None = None  # what the endpoint keeps in
         self.kept = KeptCaptures(Attachment())
         self.busy = self._closed = False
-        self._told.connect(self._hear)
+        self._told.connect(self.changed)
+        self._told.connect(self.read)
 
     @property
     def listens(self) -> bool:
@@ -226,10 +227,6 @@ class LiveCapture(QObject):
         self.busy = True
         self.changed.emit()
         self._jobs.start(title, lambda _job: work(), done=done, failed=self.failed.emit, ended=ended, owner=self)
-
-    def _hear(self) -> None:
-        self.changed.emit()
-        self.read()
 
     def _take(self, kept: KeptCaptures) -> None:
         self.kept = kept

@@ -57,7 +57,8 @@ def full_words(row: BenchRow) -> str:
 def bench_table(parent: QObject) -> RecordTable:
     """A table of a result's rows: one line an entry, the mark of what became of it before its title."""
     columns = (
-        Column("Entry", attrgetter("title"), look=_title_look, spoken=_spoken),
+        Column("Entry", attrgetter("title"), look=_title_look,
+               spoken=lambda row: tr("{title}: {state}", title=row.title, state=tr(fate_mark(row.fate).word))),
         Column("Key", key_words, look=lambda row: _look(key_words(row))),
         Column("Why", why_words, look=lambda row: _look(why_words(row))),
         Column("Tokens", lambda row: number(row.tokens), width=62, numeric=True,
@@ -73,10 +74,6 @@ def _title_look(row: BenchRow) -> Look:
 
 def _look(text: str, *right: Words) -> Look:
     return one_line(Words(text, tone="text_muted", scale=0.93, gap=0), right=right, margin=8, rule="bottom")
-
-
-def _spoken(row: BenchRow) -> str:
-    return tr("{title}: {state}", title=row.title, state=tr(fate_mark(row.fate).word))
 
 
 MOST_MARKS: Final = 2000

@@ -184,18 +184,12 @@ def _value_option(field: ContextField, text: str, entries: int, now: tuple[objec
 def _item(option: _PickerOption, found: Effect | None) -> Choice:
     parts = [option.entries]
     if found is not None:
-        parts.append(_does(found) if option.is_set else _would(found))
+        if option.is_set:  # what it does is the effect of taking it away
+            does = _filtered("filters {entries}", found.lets_in, "lets {entries} through", found.filters)
+        else:
+            does = _filtered("would filter {entries}", found.filters, "would let {entries} through", found.lets_in)
+        parts.append(does)
     return Choice(option.text, " · ".join(parts), tr("set, Enter takes it away") if option.is_set else "", option)
-
-
-def _does(found: Effect) -> str:
-    """What a choice does in the chosen reply, from the effect of taking it away."""
-    return _filtered("filters {entries}", found.lets_in, "lets {entries} through", found.filters)
-
-
-def _would(found: Effect) -> str:
-    """What a choice would do in the chosen reply."""
-    return _filtered("would filter {entries}", found.filters, "would let {entries} through", found.lets_in)
 
 
 def _filtered(filters: str, out: Sequence[int], lets: str, through: Sequence[int]) -> str:

@@ -568,7 +568,8 @@ class SyncDialog(LoreDialog):
         for choice in (self.prefer, self.gone):
             choice.currentIndexChanged.connect(lambda _place: self._look())
         self.new.toggled.connect(lambda _on: self._look())
-        work.ask(_links, self._offer, self.refuse)
+        work.ask(lambda vaults: [(each.folder, link) for each in vaults for link in links_of(each)],
+                 self._offer, self.refuse)  # fmt: skip
 
     def _offer(self, links: Sequence[tuple[Path, BookLink]]) -> None:
         if not links:
@@ -647,10 +648,6 @@ class SyncDialog(LoreDialog):
         report = self.watched(tr("Writing both sides:"))
 
         self._work.carry_out(plan, self.carried_out, refused=self.refuse, report=report)
-
-
-def _links(vaults: Sequence[VaultNotes]) -> list[tuple[Path, BookLink]]:
-    return [(vault.folder, link) for vault in vaults for link in links_of(vault)]
 
 
 def _synced(item: SyncItem) -> EntryRow:

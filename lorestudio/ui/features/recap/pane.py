@@ -99,16 +99,18 @@ class QueuePage(RowsPage):
         """Show the queue as it is."""
         self._queue = queue
         waiting = [
-            QueueRow(item.id, str(item.status), item.words, _remark(item.error, item.pause_before), True,
+            QueueRow(item.id, str(item.status), item.words,
+                     item.error or (tr("the queue stops before it") if item.pause_before else ""), True,
                      item.pause_before)
             for item in sorted(
                 queue.state.operations, key=lambda one: (not one.is_active, -one.priority, one.created_at)
             )
         ]  # fmt: skip
         over = [
-            QueueRow(f"{place} {item.id}", item.outcome, item.words, f"{_clock(item.at)} {item.summary}".strip(), False)
+            QueueRow(f"{place} {item.id}", item.outcome, item.words,
+                     f"{time_words(item.at, '%H:%M:%S')} {item.summary}".strip(), False)
             for place, item in reversed(list(enumerate(queue.state.log)))
-        ]
+        ]  # fmt: skip
         self.model.set_rows([*waiting, *over[:LOGGED]])
         self._keep_time()
 
@@ -159,16 +161,8 @@ def queue_words(queue: QueuePicture) -> str:
     return tr("Nothing waits. These are the last steps.")
 
 
-def _remark(error: str | None, stops: bool) -> str:
-    return error or (tr("the queue stops before it") if stops else "")
-
-
 def _tone(row: QueueRow) -> str:
     return _STATES[row.state][3]
-
-
-def _clock(ms: float) -> str:
-    return time_words(ms, "%H:%M:%S")
 
 
 class ScenePage(FollowedPage):
