@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from operator import attrgetter
 from typing import Final
 
 from PySide6.QtCore import QObject, Signal
-from PySide6.QtWidgets import QCheckBox, QFormLayout, QLineEdit, QListWidgetItem, QMenu, QPushButton, QWidget
+from PySide6.QtWidgets import QCheckBox, QFormLayout, QLineEdit, QMenu, QPushButton, QWidget
 
 from lorestudio.domain.javascript import to_string
 from lorestudio.domain.records import replace
@@ -28,14 +29,14 @@ from lorestudio.studio.chat.controls import (
 )
 from lorestudio.ui.features.controls.chips import PART_WORDS
 from lorestudio.ui.shell.feature import Context
-from lorestudio.ui.shell.qt import ITEM
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import Notice, sentence_case, tr
 from lorestudio.ui.widgets import dialogs
+from lorestudio.ui.widgets.cells import Column
 from lorestudio.ui.widgets.dialogs import Dialog
 from lorestudio.ui.widgets.layouts import button, column, label, named, row
 from lorestudio.ui.widgets.picker import Choice
-from lorestudio.ui.widgets.rows import NameList
+from lorestudio.ui.widgets.record_table import RecordTable, RecordView
 
 LONGEST: Final = 60
 """Characters that are shown of a part."""
@@ -125,6 +126,10 @@ def _nothing(part: ControlsPart) -> str:
     )
 
 
+def _called(kept: KeptPreset) -> str:
+    return kept.name if kept.preset is not None else tr("{file} cannot be used", file=kept.path.name)
+
+
 class PresetsDialog(Dialog):
     """The presets with what they hold. What is to be done is told by signals; whoever does it calls `show_presets`."""
 
@@ -136,8 +141,10 @@ class PresetsDialog(Dialog):
         self, theme: Theme, folder: PresetFolder, known: Sequence[KeptPreset], parent: QWidget | None = None
     ) -> None:
         super().__init__(parent, tr("Scenario presets"), (520, 360))
-        self._theme = theme
-        self.list = named(NameList(self), tr("Scenario presets"))
+        columns = [Column("", _called, icon=lambda each: None if each.preset is not None else ("warning", "warning"))]
+        self.model = RecordTable(columns, theme=theme, key=attrgetter("path"), parent=self)
+        self.list = RecordView(theme, self.model, tr("Scenario presets"), self)
+        self.list.horizontalHeader().hide()
         self.told = label(self, selectable=True)
         where = tr("One file each in {folder}; copy them to share them.", folder=folder.folder)
         self.rename = button(self, tr("Rename…"), self._ask_name)
@@ -145,33 +152,18 @@ class PresetsDialog(Dialog):
         self.apply = button(self, tr("Apply"), self._apply, kind="primary")
         ends = row(self.rename, self.delete, 1, self.apply, self.answers())
         column((self.list, 1), self.told, label(self, where, "small", selectable=True), ends, of=self)
-        self.list.currentItemChanged.connect(lambda *_items: self._show())
-        self.list.itemActivated.connect(lambda _item: self._apply())
+        self.list.chosen.connect(self._show)
+        self.list.pressed.connect(lambda _preset: self._apply())
         self.show_presets(known)
 
     def show_presets(self, known: Sequence[KeptPreset], chosen: str = "") -> None:
         """Show what there is now; `chosen` is the one to go to."""
-        self.list.clear()
-        for each in sorted(known, key=lambda each: each.preset is None):
-            item = QListWidgetItem(each.name, self.list)
-            item.setData(ITEM, each)
-            if each.preset is None:
-                item.setText(tr("{file} cannot be used", file=each.path.name))
-                item.setIcon(self._theme.icon("warning", "warning"))
-            elif each.name == chosen:
-                self.list.setCurrentItem(item)
-        if self.list.currentRow() < 0:
-            self.list.setCurrentRow(0)
-        self._show()
+        rows = sorted(known, key=lambda each: each.preset is None)
+        self.model.set_rows(rows)
+        wanted = (each.path for each in rows if each.preset is not None and each.name == chosen)
+        self.list.choose(next(wanted, rows[0].path if rows else None))
 
-    @property
-    def current(self) -> KeptPreset | None:
-        """What the list stands on."""
-        found = self.list.currentIndex().data(ITEM)
-        return found if isinstance(found, KeptPreset) else None
-
-    def _show(self) -> None:
-        now = self.current
+    def _show(self, now: KeptPreset | None) -> None:
         preset = now.preset if now is not None else None
         for each in (self.rename, self.delete, self.apply):
             each.setEnabled(preset is not None)
@@ -190,19 +182,19 @@ class PresetsDialog(Dialog):
             )
 
     def _apply(self) -> None:
-        now = self.current
+        now = self.list.current
         if now is not None and now.preset is not None:
             self.wanted.emit(now.preset)
             self.accept()
 
     def _ask_name(self) -> None:
-        now = self.current
+        now = self.list.current
         if now is not None:
             name = now.name
             dialogs.ask_name(self, tr("Rename the preset"), tr("Name"), name, lambda new: self.renamed.emit(name, new))
 
     def _ask_delete(self) -> None:
-        now = self.current
+        now = self.list.current
         if now is not None:
             name = now.name
             text = tr("Delete the preset “{name}”? Its file is removed.", name=name)

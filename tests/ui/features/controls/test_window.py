@@ -613,26 +613,26 @@ def test_presets_are_renamed_deleted_and_broken_ones_shown(shown, qtbot) -> None
     window.run("presets.manage")
     qtbot.waitUntil(lambda: bool(window.findChildren(PresetsDialog)))
     (dialog,) = window.findChildren(PresetsDialog)
-    assert [dialog.list.item(row).text() for row in range(dialog.list.count())] == ["Storm", "bad.json cannot be used"]
+    assert dialog.model.texts() == [["Storm"], ["bad.json cannot be used"]]
     assert "Pins: Silent" in dialog.told.text()
-    menu = menu_of_row(dialog.list, dialog.list.model().index(0, 0))
+    menu = menu_of_row(dialog.list, dialog.model.index(0, 0))
     QTest.keyClick(menu, Qt.Key.Key_Down)
     QTest.keyClick(menu, Qt.Key.Key_Return)
     assert QGuiApplication.clipboard().text() == "Storm"
-    dialog.list.setCurrentRow(1)
+    dialog.list.selectRow(1)
     assert "line 1: this is no valid JSON" in dialog.told.text()
     assert not dialog.apply.isEnabled()
     dialog.renamed.emit("Storm", "Gale")
     settle(window, qtbot)
     assert (folder / "Gale.json").exists()
-    assert dialog.list.currentItem().text() == "Gale"
+    assert dialog.list.current.name == "Gale"
     dialog.delete.click()
     box = next(each for each in dialog.findChildren(QMessageBox))
     assert box.text() == "Delete the preset “Gale”? Its file is removed."
     next(button for button in box.buttons() if button.text() == "Delete").click()
     settle(window, qtbot)
     assert not (folder / "Gale.json").exists()
-    assert dialog.list.count() == 1
+    assert dialog.model.rowCount() == 1
     dialog.close()
     drain()
 
@@ -668,7 +668,7 @@ def test_a_preset_is_renamed_and_applied_from_the_list(shown, qtbot) -> None:
     name.setText(" Gale  force ")
     asked.accept()
     settle(window, qtbot)
-    assert dialog.list.currentItem().text() == "Gale force"
+    assert dialog.list.current.name == "Gale force"
     dialog.apply.click()
     settle(window, qtbot)
     assert not window.findChildren(PresetsDialog)
