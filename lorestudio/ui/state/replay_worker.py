@@ -413,12 +413,9 @@ async def _replay(simulator: Simulator, replay: Replay, job: Job, start: int, un
         replay.seen.clear()
         before = start - begun if progress.done < start else 0
         told = replace(progress, total=until)
-        job(ReplayNews(told, _part(simulator, fresh), pace.left(until - progress.done), before))
+        traces = simulator.traces
+        part = traces.part(fresh) if isinstance(traces, TraceBook) else {key: traces[key] for key in fresh}
+        job(ReplayNews(told, part, pace.left(until - progress.done), before))
         replay.seen.wait(COURTESY_SECONDS)
 
     await simulator.run_missing(on_progress, job.token, until)
-
-
-def _part(simulator: Simulator, generations: Sequence[Generation]) -> Mapping[Generation, Trace]:
-    traces = simulator.traces
-    return traces.part(generations) if isinstance(traces, TraceBook) else {key: traces[key] for key in generations}

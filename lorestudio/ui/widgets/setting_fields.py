@@ -80,7 +80,8 @@ class NumberSettingField(SettingField):
         self._whole = declaration.type is int
         span = self._high - self._low
         self.box = _Decimal(self, decimals=0 if self._whole else 3, minimum=self._low, maximum=self._high)
-        self.box.setSingleStep(_step(span) if self._whole else max(round(span / 20, 2), 0.01))
+        whole = 1 if span <= _WIDE else 10 if span <= 20_000 else 100
+        self.box.setSingleStep(whole if self._whole else max(round(span / 20, 2), 0.01))
         self.box.lineEdit().setTextMargins(SPACE, 0, 0, 0)
         self.box.lineEdit().setAccessibleName(tr(declaration.label))
         self.box.setGroupSeparatorShown(True)
@@ -129,12 +130,9 @@ class NumberSettingField(SettingField):
         special = bool(self.box.specialValueText()) and amount <= self._low
         self.unit.setHidden(special or not self.unit.text())
         if self.slider is not None:
+            part = (min(max(amount, self._low), self._high) - self._low) / ((self._high - self._low) or 1)
             with QSignalBlocker(self.slider):
-                self.slider.setValue(self._place_of(amount))
-
-    def _place_of(self, amount: float) -> int:
-        part = (min(max(amount, self._low), self._high) - self._low) / ((self._high - self._low) or 1)
-        return round(part * self._places if self._is_even else self._places * part ** (1 / 3))
+                self.slider.setValue(round(self._places * (part if self._is_even else part ** (1 / 3))))
 
     def _amount_at(self, place: int) -> float:
         if place in {0, self._places}:
@@ -161,10 +159,6 @@ class NumberSettingField(SettingField):
         amount = self._amount_at(place)
         self.set_value(amount)
         self.moved.emit(int(amount) if self._whole else float(amount))
-
-
-def _step(span: float) -> int:
-    return 1 if span <= _WIDE else 10 if span <= 20_000 else 100
 
 
 def make_field(declaration: Declaration, parent: QWidget | None = None, *, in_words: bool = False) -> SettingField:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Generic, TypeVar
 
-from PySide6.QtCore import QAbstractItemModel, QItemSelection, QModelIndex, QObject, QPoint, QRect, QRectF, Qt, Signal
+from PySide6.QtCore import QAbstractItemModel, QItemSelection, QModelIndex, QObject, QRect, QRectF, Qt, Signal
 from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence, QMouseEvent, QPainter, QResizeEvent
 from PySide6.QtWidgets import QTreeView, QWidget
 
@@ -384,11 +384,7 @@ class PlaceView(RecordTreeView):
             return
         point = event.position().toPoint()
         index = self.indexAt(point)
-        if event.button() is not Qt.MouseButton.LeftButton or not index.isValid() or self._on_box(index, point):
-            return
-        if self.visualRect(index).contains(point):
+        rect = self.visualRect(index)
+        on_box = index.data(CHECK) is not None and rect.left() <= point.x() < rect.left() + _BOX
+        if event.button() is Qt.MouseButton.LeftButton and rect.contains(point) and not on_box:
             self.entered.emit(index)
-
-    def _on_box(self, index: QModelIndex, point: QPoint) -> bool:
-        left = self.visualRect(index).left()
-        return index.data(CHECK) is not None and left <= point.x() < left + _BOX

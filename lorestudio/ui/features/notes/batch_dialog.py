@@ -263,7 +263,8 @@ class BatchDialog(PlanDialog):
     def _take_property(self, one: PropertySummary) -> None:
         self.name.setCurrentText(self._words.get(one.name, one.name))
         if one.same and not isinstance(one.value, list | tuple):
-            self.value.setText(self._shown(one) if self._choices else _flag_word(shown_value(one.value)))
+            text, flags = shown_value(one.value), {"true": tr("yes"), "false": tr("no")}
+            self.value.setText(self._shown(one) if self._choices else flags.get(text, text))
         else:
             self.value.clear()
 
@@ -317,7 +318,3 @@ def _value(one: PropertySummary) -> str:
 def _items(text: str) -> tuple[str, ...]:
     pieces = next(csv.reader([text], skipinitialspace=True), [])
     return tuple(dict.fromkeys(item for piece in pieces if (item := trim(piece))))
-
-
-def _flag_word(text: str) -> str:
-    return {"true": tr("yes"), "false": tr("no")}.get(text, text)

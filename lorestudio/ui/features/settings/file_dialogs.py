@@ -207,7 +207,8 @@ class ExportDialog(Dialog):
         self._merge: Merge | None = None
         self._newest = Newest(jobs)
         self.bar = MessageBar(theme, self)
-        there = {each: tr(text) for each, text in _TARGETS.items() if not self._is_refused(each)}
+        refused = {ExportTarget.SILLYTAVERN} if carrier.not_there else set()
+        there = {each: tr(text) for each, text in _TARGETS.items() if each not in refused}
         self.target = combo(self, tr("Where to"), there)
         self.place = named(QLineEdit(str(remembered.value(FOLDER_KEY, "")), self), tr("SillyTavern's settings.json"))
         self.place.setPlaceholderText(tr("…/SillyTavern/data/default-user/settings.json"))
@@ -241,9 +242,6 @@ class ExportDialog(Dialog):
     def chosen_target(self) -> ExportTarget:
         """Where the settings go."""
         return ExportTarget(self.target.currentData())
-
-    def _is_refused(self, target: ExportTarget) -> bool:
-        return target is ExportTarget.SILLYTAVERN and bool(self._carrier.not_there)
 
     def _show_target(self) -> None:
         into = self.chosen_target is ExportTarget.SILLYTAVERN

@@ -12,7 +12,7 @@ from PySide6.QtGui import QFontMetricsF, QKeyEvent, QPainter
 from PySide6.QtWidgets import QWidget
 
 from lorestudio.domain.records import replace
-from lorestudio.studio.tuning.scores import METRICS, Scores
+from lorestudio.studio.tuning.scores import METRICS
 from lorestudio.studio.tuning.scoring import metric_words, value_words
 from lorestudio.studio.tuning.search import SearchOutcome, SearchWay, TriedPoint, between, change_words
 from lorestudio.studio.tuning.space import point_words
@@ -177,7 +177,8 @@ def point_rows(found: SearchOutcome) -> list[PointRow]:
 
 def _row(found: SearchOutcome, each: TriedPoint, *, best: bool) -> PointRow:
     goals = found.plan.goals
-    values = tuple(_told(part, goal) for goal in goals for part in (each.training, each.held))
+    scores = ((part.value(goal), METRICS[goal].unit) for goal in goals for part in (each.training, each.held))
+    values = tuple("" if score is None else value_words(score, unit) for score, unit in scores)
     warnings = found.warnings(each) if best else ()
     sign = ("warning", "warning") if warnings else ("check", "good") if best else ("dash", "text_faint")
     lines = [point_words(each.point)]
@@ -192,11 +193,6 @@ def _row(found: SearchOutcome, each: TriedPoint, *, best: bool) -> PointRow:
             line += tr("; there a change of {gain}", gain=told)
         lines.append(line)
     return PointRow(each.number, lines[0], values, sign, "\n".join([*lines, *warnings]))
-
-
-def _told(scores: Scores, metric: str) -> str:
-    value = scores.value(metric)
-    return "" if value is None else value_words(value, METRICS[metric].unit)
 
 
 def _value(at: int, each: PointRow) -> str:

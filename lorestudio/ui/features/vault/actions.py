@@ -434,15 +434,15 @@ class VaultFeature(Feature):
             self.work.carry_out(lambda _vaults: plan_switch(paths))
         elif paths:
             on = not any(isinstance(note, Entry) for note in notes)
-            off = [note for note in notes if not _is_off(note)]
-            if on and off:
-                reasons = count(len(off), "note is", "notes are")
+            off = [isinstance(note, LeftOutNote) and note.problem is NoteProblem.DISABLED for note in notes]
+            if on and not all(off):
+                reasons = count(off.count(False), "note is", "notes are")
                 text = tr("{notes} no entry for another reason than being switched off; see the state.", notes=reasons)
                 self.context.say(Notice(text, key="notes"))
                 return
             what = note_title(notes[0]) if len(notes) == 1 else count(len(notes), "note", "notes")
             title = tr("Switch {what} on", what=what) if on else tr("Switch {what} off", what=what)
-            self.work.carry_out(partial(_switched, tuple(paths), on, title))
+            self.work.carry_out(lambda vaults: plan_property(vaults, paths, "enabled", SetValue(on)).titled(title))
 
     def move_in_order(self, steps: int) -> None:
         """Renumber priorities so that the notes come one place earlier or later."""
@@ -660,12 +660,3 @@ class VaultFeature(Feature):
         more = tr("What was changed since stays as it is.")
         undo = partial(self.work.undo, error)
         dialogs.confirm(self.context.window, tr("Undo"), str(error), button, undo, more)
-
-
-def _switched(paths: tuple[Path, ...], on: bool, title: str, vaults: Sequence[VaultNotes]) -> Planned:
-    planned = plan_property(vaults, paths, "enabled", SetValue(on))
-    return planned.titled(title)
-
-
-def _is_off(note: Note) -> bool:
-    return isinstance(note, LeftOutNote) and note.problem is NoteProblem.DISABLED

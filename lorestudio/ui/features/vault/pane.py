@@ -471,10 +471,11 @@ class VaultPane(Pane):
         index = project.index.entries if project is not None else ()
         entries = [note for note in notes if isinstance(note, Entry)] if several else index
         constants = [entry for entry in entries if entry.constant]
-        parts = [self._tokens(sum(each.tokens for each in entries))]
+        estimated = "" if self.table_model.exact else "≈ "
+        parts = [estimated + count(sum(each.tokens for each in entries), "token", "tokens")]
         if constants or not several:
             always = sum(each.tokens for each in constants)
-            parts.append(tr("constants {tokens}", tokens=("" if self.table_model.exact else "≈ ") + number(always)))
+            parts.append(tr("constants {tokens}", tokens=estimated + number(always)))
         words = " · ".join(parts)
         filtered = (self.table_model if self.view is self.table else self.model).filtered
         whose = tr("all: ") if filtered else ""  # the line above counts what the filter lets through
@@ -483,10 +484,6 @@ class VaultPane(Pane):
         names = count(len(constants), "constant", "constants")
         self.totals.setToolTip(tr("Of {entries}, {constants}", entries=count(len(entries), "entry", "entries"),
                                   constants=names))  # fmt: skip
-
-    def _tokens(self, amount: int) -> str:
-        estimated = "" if self.table_model.exact else "≈ "
-        return estimated + count(amount, "token", "tokens")
 
     def _show_columns(self) -> None:
         corner = self.columns_button.rect().bottomLeft()

@@ -157,7 +157,8 @@ class WhyNotFeature(Feature):
                 return
             plan = partial(plan_change, path=path, change=change)
             then = partial(self._written, wanted, self._about())
-            self._work.carry_out(plan, then=then, refused=self._refused)
+            say = self.context.say
+            self._work.carry_out(plan, then=then, refused=lambda text: say(Notice(text, "error", key="notes")))
         else:
             self._applied = wanted, self._about()
             self.context.flash(tr("Done: {title}. Undo takes it back (Ctrl+Z in the chat).", title=change.title))
@@ -176,9 +177,6 @@ class WhyNotFeature(Feature):
     def _written(self, wanted: bool, about: Key | None, _done: Done) -> None:
         self._applied = wanted, about
         self._say_outcome()
-
-    def _refused(self, sentence: str) -> None:
-        self.context.say(Notice(sentence, "error", key="notes"))
 
     def _say_outcome(self) -> None:
         """Once the reply has been run with a change: the rows say what it did; where that was not enough, search on."""

@@ -412,16 +412,14 @@ class ChipsField(Wrapping):
         chip.setParent(None)
         chip.deleteLater()
 
-    def _is_typing(self) -> bool:
-        return not self._chips or self.input.hasFocus() or bool(self.input.text())
-
     def arrange(self, width: int, *, move: bool) -> int:
         """See `Wrapping`: the chips, and behind them the line to type in."""
         high = chip_height(self)
         shown = [chip for place, chip in enumerate(self._chips) if place != self._editing]
         boxes = in_lines((min(chip.sizeHint().width(), width) for chip in shown), width, QPoint(), height=high)
         end = boxes[-1].topRight() + QPoint(GAP + 1, 0) if boxes else QPoint()
-        if not self.read_only and end.x() and end.x() + (_LEAST_INPUT if self._is_typing() else 2 * GAP) > width:
+        typing = not self._chips or self.input.hasFocus() or bool(self.input.text())
+        if not self.read_only and end.x() and end.x() + (_LEAST_INPUT if typing else 2 * GAP) > width:
             end = QPoint(0, end.y() + high + GAP)
         if move:
             for chip in self._chips:

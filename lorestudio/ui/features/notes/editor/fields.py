@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from typing import Final, TypeVar
 
@@ -344,7 +344,9 @@ class RawField(Field):
 
     def __init__(self, raw: str, reason: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        text = label(self, _first_lines(raw), wrap=False, selectable=True, yields=True)
+        lines = raw.rstrip().splitlines()
+        shown = "\n".join([*lines[:6], "…"] if len(lines) > 6 else lines)
+        text = label(self, shown, wrap=False, selectable=True, yields=True)
         text.setFont(fixed_font(self.font().pointSizeF() * 0.95))
         text.setObjectName("Raw")
         button = small_button(self, tr("Edit in source"), clicked=self.source_wanted)
@@ -352,11 +354,6 @@ class RawField(Field):
         button.installEventFilter(self)
         column(text, row((label(self, reason, "small"), 1), button), of=self, spacing=3, margins=0)
         self.setFocusProxy(button)
-
-
-def _first_lines(raw: str) -> str:
-    lines: Sequence[str] = raw.rstrip().splitlines()
-    return "\n".join([*lines[:6], "…"] if len(lines) > 6 else lines)
 
 
 FIRES: Final = "fires"
