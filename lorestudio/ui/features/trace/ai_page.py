@@ -76,7 +76,8 @@ def remedy(trace: Trace) -> Remedy:
         if call is not None:
             actions["trace.ai"] = tr("Show the call")
         if call is not None and call.error:
-            texts[_advice(call, record, trace)] = None
+            # Older traces have no advice of their own, so that of the stage's reason is taken.
+            texts[str(call.details.get("advice") or "") or _fix(record, trace)] = None
             if call.details.get("error_kind") in _IN_PROFILE:
                 actions["profiles.edit"] = tr("Profiles…")
             actions["replay.here"] = tr("Ask again")
@@ -89,11 +90,6 @@ def remedy(trace: Trace) -> Remedy:
         else:
             texts[_fix(record, trace)] = None
     return Remedy(" ".join(filter(None, texts)), tuple(actions.items()))
-
-
-def _advice(call: AiCall, record: StageRecord, trace: Trace) -> str:
-    """The advice that came with the error; older traces have none, so that of the stage's reason is taken."""
-    return str(call.details.get("advice") or "") or _fix(record, trace)
 
 
 def _unreadable(call: AiCall) -> str:
