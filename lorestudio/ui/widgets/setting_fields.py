@@ -130,9 +130,12 @@ class NumberSettingField(SettingField):
         special = bool(self.box.specialValueText()) and amount <= self._low
         self.unit.setHidden(special or not self.unit.text())
         if self.slider is not None:
-            part = (min(max(amount, self._low), self._high) - self._low) / ((self._high - self._low) or 1)
             with QSignalBlocker(self.slider):
-                self.slider.setValue(round(self._places * (part if self._is_even else part ** (1 / 3))))
+                self.slider.setValue(self._place_of(amount))
+
+    def _place_of(self, amount: float) -> int:
+        part = (min(max(amount, self._low), self._high) - self._low) / ((self._high - self._low) or 1)
+        return round(part * self._places if self._is_even else self._places * part ** (1 / 3))
 
     def _amount_at(self, place: int) -> float:
         if place in {0, self._places}:
