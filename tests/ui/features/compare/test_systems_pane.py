@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from PySide6.QtCore import QEvent, QObject, QPoint, QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QFont, QFontMetrics, QFontMetricsF, QGuiApplication, QImage, QPainter, QPaintEvent
-from PySide6.QtWidgets import QApplication, QFileDialog, QPushButton, QWidget
+from PySide6.QtWidgets import QApplication, QFileDialog, QLabel, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from lorestudio.domain.chat import Generation
@@ -238,6 +238,17 @@ def test_turns_and_totals_stand_side_by_side(compared: MainWindow) -> None:
     assert pane.totals.rowCount() == 3
     assert pane.totals.index(0, 6).data(DISPLAY) == "100%"
     assert able(compared) == [True] * 3
+
+
+@pytest.mark.long
+def test_the_title_says_how_much_was_compared_as_long_as_it_is_shown(compared: MainWindow, qtbot: QtBot) -> None:
+    note = compared.docks["compare"].bar.findChild(QLabel, "PaneNote")
+    assert compared.features.systems.compare.found is not None
+    turns = len(compared.features.systems.compare.found.turns)
+    assert (turns > 1, note.text()) == (True, f"3 runs · {turns} turns")
+    compared.session.set_project(make_project(chat=False))
+    settled(qtbot, compared)
+    assert note.text() == ""
 
 
 @pytest.mark.long
