@@ -171,6 +171,24 @@ def test_no_words_of_a_pane_are_cut_off(letters: float, studio: MainWindow, size
                 assert wrong(dock) == set(), (workspace.name, name)
 
 
+ASKED_FIRST = {"search", "bench", "expectations", "scores", "tuning", "verify"}
+"""Panes whose title says nothing before something was searched, typed or begun."""
+
+BEGUN_FIRST = {"graph", "search", "links", "bench", "tuning", "verify"}
+"""Panes with a line of their own that says what came of what was begun there."""
+
+
+def test_every_label_of_a_pane_that_is_seen_says_something(studio: MainWindow) -> None:
+    silent: dict[str, set[str]] = {"title": set(), "inside": set()}
+    for name, dock in studio.context.layout.docks.items():
+        studio.context.uncover(name)
+        settle(studio)
+        for each in dock.findChildren(QLabel):
+            if not each.visibleRegion().isEmpty() and not each.text() and each.pixmap().isNull():
+                silent["title" if each.objectName() == "PaneNote" else "inside"].add(name)
+    assert silent == {"title": ASKED_FIRST, "inside": BEGUN_FIRST}
+
+
 @pytest.mark.parametrize("letters", [1, 1.5], indirect=True)
 def test_no_words_of_a_dialog_are_cut_off(letters: float, studio: MainWindow) -> None:
     del letters
