@@ -1196,6 +1196,26 @@ def test_a_chat_is_saved_elsewhere_and_lives_there_from_then_on(
     assert answers.read_text() == "recorded there"
 
 
+@pytest.mark.parametrize("back", [False, True])
+def test_a_chat_that_is_saved_elsewhere_has_the_format_of_its_ending(
+    opened: MainWindow, path: Path, tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, back: bool
+) -> None:
+    other = tmp_path / "talk.txt"
+    if back:
+        other.write_text("Ann: Light the lamp.\n\nWren: Done.\n", "utf-8")
+        opened.session.reading.open_chat(other)
+        settle(opened, qtbot)
+        other = tmp_path / "talk.jsonl"
+    saving_to(monkeypatch, other)
+    opened.run("chat.save_as")
+    settle(opened, qtbot)
+    if not back:
+        press("Save as text anyway")
+        settle(opened, qtbot)
+    assert other.read_text("utf-8").startswith("{") == back
+    assert path.read_text("utf-8") == CHAT
+
+
 def test_a_chat_without_a_file_asks_for_one_before_it_is_left(
     opened: MainWindow, tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
