@@ -1453,6 +1453,27 @@ def test_a_card_that_cannot_be_read_is_said_in_its_dialog_or_in_the_window(
     assert any("Misty.json" in text for text in opened.bars.texts) is not is_open
 
 
+def test_each_file_of_the_prompt_is_asked_for_by_name_and_its_kind_is_listed_first(
+    opened: MainWindow, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[tuple[str, str]] = []
+    monkeypatch.setattr(
+        dialogs, "choose_file", lambda _window, title, _start, filters, _take: asked.append((title, filters))
+    )
+    dialog = opened.features.chat.setups.edit()
+    assert isinstance(dialog, PromptSetupDialog)
+    for source, name, first in (
+        (dialog.card, "card", "Character cards (*.png *.json *.charx)"), (dialog.group, "groups", "Groups (*.json)"),
+        (dialog.preset, "preset", "Presets (*.json *.settings)"), (dialog.regex, "regex", "Regex scripts (*.json)"),
+    ):  # fmt: skip
+        source.choose.click()
+        title, filters = asked.pop()
+        assert title.startswith("Choose ")
+        assert name in title
+        assert filters.split(";;") == [first, "All files (*)"]
+    dialog.reject()
+
+
 @pytest.mark.parametrize("meanwhile", ["nothing", "another choice", "another chat", "none"])
 def test_what_is_remembered_is_taken_only_where_nothing_else_was_chosen_meanwhile(
     opened: MainWindow, path: Path, qtbot: QtBot, meanwhile: str
