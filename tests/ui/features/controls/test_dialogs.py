@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QDialogButtonBox, QLabel, QLineEdit, QPushButton
@@ -97,6 +97,15 @@ def test_a_text_says_where_it_goes(qtbot, part: ControlsPart, settings: dict[str
     dialog = text_dialog(part, **settings)
     qtbot.addWidget(dialog)
     assert all(words in dialog.where.text() for words in said)
+
+
+def test_what_a_text_is_for_stands_above_it_and_where_it_goes_below_the_choice_whether(qtbot) -> None:
+    dialog = text_dialog(NOTEBOOK)
+    qtbot.addWidget(dialog)
+    dialog.show()
+    parts = (dialog.text, dialog.amount, dialog.on, dialog.where, dialog.clear)
+    tops = [each.mapTo(dialog, QPoint()).y() for each in parts]
+    assert (tops, tops[0] > 0) == (sorted(set(tops)), True)
 
 
 # ---- the chat's file ------------------------------------------------------------------------------------------------
