@@ -11,6 +11,7 @@ from pytestqt.qtbot import QtBot
 from lorestudio.domain.records import replace
 from lorestudio.systems.facts.picture import FactHappening, FactsPicture, MemoryRow, PassageRow, Provenance, memory_row
 from lorestudio.systems.facts.records import ExtractionRun, FactAction, FactDecision, Memory, MemoryOrigin, counts_words
+from lorestudio.ui.features.facts.extraction import FACTS, Under
 from lorestudio.ui.features.facts.origins import HistoryPage, MemoryDetail, PassagePage, ProfilePage
 from lorestudio.ui.features.facts.pane import FilterBar, MemoriesPane, MemoryPage
 from lorestudio.ui.features.facts.store import Hits
@@ -440,6 +441,18 @@ def test_a_profile_is_told_in_full(theme: Theme, qtbot: QtBot) -> None:
     assert page.words.text() == "gear: rope, lamp"
     page.show_picture(None)
     assert page.words.text() == ""
+
+
+def test_the_bar_of_progress_is_as_far_as_the_work_and_moves_where_nobody_knows(theme: Theme, qtbot: QtBot) -> None:
+    pane = MemoriesPane(theme)
+    qtbot.addWidget(pane)
+    for under in (Under(FACTS, 1, 4), Under(FACTS, 3, 4), Under(FACTS)):
+        pane.show_work(under, "", "", "", quotes=False)
+        bar = pane.progress
+        assert (bar.minimum(), bar.maximum(), bar.value()) == (0, under.of, under.done)
+        assert not bar.isHidden()
+    pane.show_work(Under(), "", "", "", quotes=False)
+    assert pane.progress.isHidden()
 
 
 def test_the_pane_says_that_it_reads_or_why_it_cannot(theme: Theme, qtbot: QtBot) -> None:
