@@ -265,6 +265,7 @@ def test_words_are_replaced_in_what_is_seen_of_the_note(searched) -> None:
     assert (pane.tabs.currentIndex(), QApplication.focusWidget()) == (WRITE, pane.finder.field)
     QTest.keyClicks(pane.finder.field, "bell")
     press(Qt.Key.Key_Down)
+    assert QApplication.focusWidget() is pane.finder.new
     QTest.keyClicks(pane.finder.new, "gong")
     (button,) = (each for each in pane.finder.findChildren(QPushButton) if each.text() == "Replace all")
     button.click()
