@@ -178,6 +178,8 @@ def test_rows_lead_to_entries_and_messages(page: PromptPage, qtbot: QtBot) -> No
     assert (entries, messages) == ([SKARN], [rows[chat].message])
     qtbot.keyClick(page.view, Qt.Key.Key_Home)
     assert page.view.currentIndex().row() == 0
+    page.view.keyboardSearch(rows[chat].text[:8])
+    assert page.view.currentIndex().row() == chat, "what a part begins with, typed, leads to it"
     page.choose_entry(RULES)
     assert page.view.currentIndex().row() == page.model.place_of_entry(RULES)
     assert entries == [SKARN], "who asked is not told"
