@@ -30,19 +30,41 @@ class Where(StrEnum):
     EXPECTATIONS = "in the expectations"
 
 
-def always() -> bool:
-    """An action that can be done at any time."""
-    return True
+class Need(Struct, frozen=True):
+    """What an action needs: whether that is there at the moment, and what its tooltip says while it is not.
+
+    `first` is what it needs before; the first that is not there is told.
+    """
+
+    met: Callable[[], bool]
+    why: str
+    first: Need | None = None
+
+    def __call__(self) -> bool:
+        """Whether all of it is there."""
+        return (self.first is None or self.first()) and self.met()
+
+    def also(self, met: Callable[[], bool], why: str) -> Need:
+        """This need, and then another."""
+        return Need(met, why, self)
+
+    @property
+    def missing(self) -> str:
+        """What is to be done before the action makes sense, "" where it does."""
+        return (self.first.missing if self.first is not None else "") or ("" if self.met() else tr(self.why))
+
+
+always: Final = Need(lambda: True, "")
 
 
 class Action(Struct, frozen=True):
     """One thing a person can do, and what does it.
 
     `menu` is a path such as `View/Theme`, `order` the place in the menu of the path's first part: a line stands
-    between two hundreds. `when` says whether it makes sense now, `ticked` whether it is on, and `text` what it is
-    called at the moment where that is not its title; `off` says why it makes no sense now, "" where that goes without
-    saying. `leaves_chat` waits for what becomes of an unsaved chat. `pane` comes to the front first: what is done is
-    seen there, and the keyboard may go there.
+    between two hundreds. `when` says whether it makes sense now and what is missing, `ticked` whether it is on, and
+    `text` what it is called at the moment where that is not its title; `off` says in the place of the title why it
+    makes no sense now, "" where the tooltip is enough. `leaves_chat` waits for what becomes of an unsaved chat. `pane`
+    comes to the front first: what is done is seen there, and the keyboard may go there.
     """
 
     id: str
@@ -52,7 +74,7 @@ class Action(Struct, frozen=True):
     do: Callable[[], object]
     shortcuts: tuple[str, ...] = ()
     where: Where = Where.WINDOW
-    when: Callable[[], bool] = always
+    when: Need = always
     icon: str = ""
     tip: str = ""
     ticked: Callable[[], bool] | None = None
@@ -134,7 +156,7 @@ class Commands:
         self._view_keys: Mapping[str, Sequence[tuple[str, str]]] = {}
         self._window, self._run, self._theme = window, run, theme
         self._menus: dict[str, QMenu] = {}
-        self._asked: dict[Callable[[], bool], tuple[bool, list[QAction]]] = {}
+        self._asked: dict[Need, tuple[str | None, list[Action]]] = {}
         self._used: frozenset[str] = frozenset()
         theme.changed.connect(self.paint_icons)
 
@@ -150,14 +172,13 @@ class Commands:
             made.setObjectName(action.id)
             made.setShortcuts([QKeySequence(shortcut) for shortcut in action.shortcuts])
             made.setCheckable(action.ticked is not None)
-            made.setToolTip(plain(self.tip(action)))
             made.setStatusTip(tr(action.tip or action.title))
             if action.where is not Where.WINDOW:
                 made.setShortcutContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
             self.actions[action.id] = made
-            at_first = action.when is always  # as they mostly stay: once menus hold it, each change is told to those
-            made.setEnabled(at_first)
-            self._asked.setdefault(action.when, (at_first, []))[1].append(made)
+            made.setEnabled(action.when is always)  # as they mostly stay: each change is told to the menus that hold it
+            self._tell(action, "")
+            self._asked.setdefault(action.when, (None, []))[1].append(action)
         self.paint_icons()
 
     def tip(self, action: Action) -> str:
@@ -165,13 +186,17 @@ class Commands:
         text = tr(action.tip or action.title).rstrip("…")
         return f"{text} ({native(action.shortcuts[0])})" if action.shortcuts else text
 
+    def _tell(self, action: Action, why: str) -> None:
+        """Let the tooltip say what the action does, and `why` it makes no sense now."""
+        self.actions[action.id].setToolTip(plain("\n".join(filter(None, (self.tip(action), why)))))
+
     def rebind(self, table: Sequence[Action]) -> None:
         """Take other shortcuts: the same actions, with the keys that they have from now on."""
         for action in table:
             if action.shortcuts != self.table[action.id].shortcuts:
                 made = self.actions[action.id]
                 made.setShortcuts([QKeySequence(shortcut) for shortcut in action.shortcuts])
-                made.setToolTip(plain(self.tip(action)))
+                self._tell(action, action.when.missing)
         self.table = {action.id: action for action in table}
 
     def title(self, action_id: str) -> str:
@@ -212,6 +237,8 @@ class Commands:
             if action.menu not in menus:
                 menus[action.menu], groups[action.menu] = menus[top].addMenu(tr(sub)), group
             menus[action.menu].addAction(made)
+        for menu in menus.values():
+            menu.setToolTipsVisible(True)  # they say why something is grey
 
     def show_used(self, used: Collection[str]) -> None:
         """Of what is rare, only what was used stands in the menus: these menus and actions of `RARE`."""
@@ -223,10 +250,11 @@ class Commands:
     def update(self) -> None:
         """Enable what makes sense at the moment, tick what is on, and say what would be done."""
         for when, (before, decided) in self._asked.items():  # a dozen questions decide about most of them
-            if (now := when()) is not before:
-                self._asked[when] = now, decided
-                for made in decided:
-                    made.setEnabled(now)
+            if (why := when.missing) != before:
+                self._asked[when] = why, decided
+                for action in decided:
+                    self.actions[action.id].setEnabled(not why)
+                    self._tell(self.table[action.id], why)
         for action in self.table.values():
             if action.ticked is not None:
                 self.actions[action.id].setChecked(action.ticked())
@@ -236,7 +264,8 @@ class Commands:
                 made = self.actions[action.id]
                 reason = "" if made.isEnabled() else action.off()
                 made.setText(reason or tr(action.title))
-                made.setToolTip(plain(reason or self.tip(action)))
+                if reason:
+                    self._tell(action, reason)
 
     def paint_icons(self) -> None:
         """Icons in the theme's colours."""

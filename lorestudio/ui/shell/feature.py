@@ -13,16 +13,17 @@ from PySide6.QtWidgets import QAbstractButton, QApplication, QMainWindow, QWidge
 from shiboken6 import isValid
 
 from lorestudio.studio.project.files import write_bytes
-from lorestudio.ui.shell.actions import RARE, Action, Commands, Where
+from lorestudio.ui.shell.actions import RARE, Action, Commands, Need, Where
 from lorestudio.ui.shell.bars import StatusLine
 from lorestudio.ui.shell.layout import PaneLayout
-from lorestudio.ui.shell.qt import later, plain
+from lorestudio.ui.shell.qt import later
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import Notice, Tone, sentence_of, tr
 from lorestudio.ui.state.drafts import Drafts, LivePreview
 from lorestudio.ui.state.expected import ExpectedMarks
 from lorestudio.ui.state.selection import History, KeptPlace, Selection
 from lorestudio.ui.state.session import Session
+from lorestudio.ui.widgets.layouts import able
 from lorestudio.ui.widgets.pane import BarStack, Pane, PlannedPane
 from lorestudio.ui.widgets.picker import Choice, Picker
 
@@ -67,6 +68,28 @@ class Context(QObject):
         self.keep_chat: Callable[[Leave], bool] = lambda _leave: False
         self.findable: list[Callable[[], Iterable[Choice]]] = []
         self._soon = later(self, self.update_actions)
+        self._name_needs()
+
+    def _name_needs(self) -> None:
+        """What actions of many features need."""
+        session, selection = self.session, self.selection
+        idle = (lambda: not session.busy), "Wait until the notes are read and the replies are run, or stop that first."
+        row = (lambda: selection.entry is not None), "Choose an entry first."
+        self.idle = Need(*idle)
+        self.has_project = Need(lambda: session.project is not None, "Open a vault, a lorebook or the demo first.")
+        self.project_idle = self.has_project.also(*idle)
+        self.has_chat = Need(lambda: session.chat is not None, "Open a chat or begin a new one first.")
+        self.chat_idle = self.has_chat.also(*idle)
+        self.has_message = self.has_chat.also(lambda: selection.generation is not None, "Choose a reply first.")
+        self.message_idle = self.has_message.also(*idle)
+        self.has_trace = self.has_message.also(
+            lambda: session.runs.trace(selection.generation) is not None, "Run this reply first, or replay the chat."
+        )
+        self.has_row = self.has_project.also(*row)
+        self.has_entry = self.has_project.also(
+            lambda: session.entry(selection.entry) is not None, "Choose an entry of the vault first."
+        )
+        self.traced_row = self.has_trace.also(*row)
 
     # ---- asking -----------------------------------------------------------------------------------------------------
 
@@ -132,17 +155,16 @@ class Context(QObject):
         """What Qt knows of an action, for buttons and menus."""
         return self.commands.actions[name]
 
-    def enable_with(self, button: QAbstractButton, name: str, why: str) -> None:
-        """Let a button that runs an action be enabled while that makes sense; else its tooltip says `why` not."""
-        action, tip = self.action(name), button.toolTip()
+    def enable_with(self, button: QAbstractButton, name: str) -> None:
+        """Let a button that runs an action be enabled while that makes sense; else its tooltip says why not."""
+        action, need = self.action(name), self.commands.table[name].when
 
-        def follow(can: bool) -> None:
+        def follow() -> None:
             if isValid(button):
-                button.setEnabled(can)
-                button.setToolTip(tip if can else plain(why))
+                able(button, action.isEnabled(), need.missing)
 
-        follow(action.isEnabled())
-        action.enabledChanged.connect(follow)
+        follow()
+        action.changed.connect(follow)
 
     def run(self, name: str) -> None:
         """Do what an action says, once what becomes of an unsaved chat is decided where it leaves that."""
@@ -188,48 +210,6 @@ class Context(QObject):
         if not names & RARE <= before:
             self.settings.setValue("menus/used", ",".join(sorted(before | names & RARE)))
             self.commands.show_used(self.used)
-
-    # ---- when an action makes sense ---------------------------------------------------------------------------------
-
-    def has_project(self) -> bool:
-        """A vault is open."""
-        return self.session.project is not None
-
-    def has_chat(self) -> bool:
-        """A chat is open."""
-        return self.session.chat is not None
-
-    def idle(self) -> bool:
-        """Neither is a vault read nor a chat replayed."""
-        return not self.session.busy
-
-    def project_idle(self) -> bool:
-        """A vault is open, and nothing is under way."""
-        return self.has_project() and self.idle()
-
-    def chat_idle(self) -> bool:
-        """A chat is open, and nothing is under way."""
-        return self.has_chat() and self.idle()
-
-    def has_message(self) -> bool:
-        """A reply is looked at."""
-        return self.selection.generation is not None
-
-    def message_idle(self) -> bool:
-        """A reply is looked at, and nothing is under way."""
-        return self.has_message() and self.idle()
-
-    def has_trace(self) -> bool:
-        """The reply that is looked at was run."""
-        return self.session.runs.trace(self.selection.generation) is not None
-
-    def has_row(self) -> bool:
-        """Something that a run chose from is looked at: an entry, or what another system knows."""
-        return self.selection.entry is not None
-
-    def has_entry(self) -> bool:
-        """An entry of the vault is looked at."""
-        return self.session.entry(self.selection.entry) is not None
 
 
 PaneT = TypeVar("PaneT", bound=Pane)

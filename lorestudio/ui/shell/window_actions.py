@@ -59,13 +59,16 @@ class WindowFeature(Feature):
             Action("app.quit", "Quit", "File", 200, window.close, ("Ctrl+Q",)),
             Action(
                 "adjust.undo", "Undo setting or chat change", "Edit", 10, partial(self._step, again=False), ("Ctrl+Z",),
-                Where.RUNS, lambda: bool(steps.undo_title), "undo",
+                Where.RUNS,
+                context.has_project.also(lambda: bool(steps.undo_title), "Nothing was changed that can be taken back."),
+                "undo",
                 "Take the last change of settings, chat or choices for the chat back",
                 text=lambda: about(tr("Undo setting or chat change"), steps.undo_title),
             ),
             Action(
                 "adjust.redo", "Redo setting or chat change", "Edit", 15, partial(self._step, again=True),
-                ("Ctrl+Shift+Z", "Ctrl+Y"), Where.RUNS, lambda: bool(steps.redo_title), "redo",
+                ("Ctrl+Shift+Z", "Ctrl+Y"), Where.RUNS,
+                context.has_project.also(lambda: bool(steps.redo_title), "Nothing was taken back."), "redo",
                 "Do again what was taken back last",
                 text=lambda: about(tr("Redo setting or chat change"), steps.redo_title),
             ),

@@ -6,7 +6,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
-from typing import TypeAlias, TypeVar
+from typing import Final, TypeAlias, TypeVar
 
 from msgspec import Struct
 from PySide6.QtCore import QObject, Signal
@@ -33,6 +33,8 @@ Save: TypeAlias = Callable[[Collection[Path], Callable[[list[str]], None]], None
 """Writes the unsaved texts of these files; what it is given gets a sentence for each that could not be written."""
 
 _Result = TypeVar("_Result")
+
+READ_ONLY: Final = "Notes cannot be changed here: the vault has no folder on this computer."
 
 
 class Done(Struct, frozen=True):
@@ -218,7 +220,7 @@ class NoteWork(QObject):
         the window.
         """
         if not self.writes:
-            (refused or self._refuse)(tr("Notes cannot be changed here: the vault has no folder on this computer."))
+            (refused or self._refuse)(tr(READ_ONLY))
             return
         self._orders.append(_Order(plan, self._roots, then, refused, tuple(about), report=report))
         self._next()

@@ -199,6 +199,19 @@ def story_label(parent: QWidget) -> QLabel:
     return made
 
 
+_WHY: Final = "whyNot"
+"""The property of a widget with what its tooltip says of why it is grey."""
+
+
+def able(widget: QWidget, can: bool, why: str) -> None:
+    """Enable a button or the like, or let its tooltip say below what it does `why` it makes no sense now."""
+    tip = widget.toolTip().removesuffix(str(widget.property(_WHY) or "")).rstrip("\n")
+    said = "" if can else plain(why)
+    widget.setEnabled(can)
+    widget.setProperty(_WHY, said)
+    widget.setToolTip("\n".join(filter(None, (tip, said))))
+
+
 def button(
     parent: QWidget, text: str, clicked: Slot | None = None, *, kind: str = "", tip: str = "", name: str = ""
 ) -> QPushButton:

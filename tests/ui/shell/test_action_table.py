@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from PySide6.QtGui import QKeySequence
-from PySide6.QtWidgets import QMenu, QMenuBar
+from PySide6.QtWidgets import QAbstractButton, QAbstractItemView, QLineEdit, QMenu, QMenuBar, QTabBar, QToolButton
 
 from lorestudio import ui
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.state import ChatControls
+from lorestudio.ui.shell.actions import always
+from lorestudio.ui.widgets.layouts import able, button
 from tests.ui.conftest import drain, settle
 from tests.ui.worlds import CROWN, make_project
 
@@ -27,10 +29,10 @@ EXPECTED = json.loads(Path(__file__).with_name("action_table.json").read_text(en
 
 
 def actions_of(window: MainWindow) -> dict[str, list[Any]]:
-    """Title, tip, whether it has a tick and an icon, where its keys work, and the keys."""
+    """Title, tip but for why it is grey, whether it has a tick and an icon, where its keys work, and the keys."""
     return {
         name: [
-            action.text(), action.toolTip(), action.isCheckable(), not action.icon().isNull(),
+            action.text(), action.toolTip().partition("\n")[0], action.isCheckable(), not action.icon().isNull(),
             action.shortcutContext().name,
             *(key.toString(QKeySequence.SequenceFormat.PortableText) for key in action.shortcuts()),
         ]
@@ -165,6 +167,63 @@ def test_what_can_be_done_depends_on_the_situation(situation: str, make_window, 
     assert (usable(window), ticked(window)) == (known["usable"], known["ticked"])
     if situation == "reading":
         window.session.set_activity("")
+
+
+def reason(words: str, tip: str) -> str:
+    """What a tooltip says besides what is always there."""
+    return words.removeprefix(tip).strip()
+
+
+def test_every_action_that_can_be_grey_says_what_it_needs(share_window) -> None:
+    table = share_window(make_project).commands.table.values()
+    assert [each.id for each in table if each.when is not always and not each.when.why] == []
+    needs = [each for each in table if each.when is not always]
+    assert len(needs) > 150
+    assert {each.id for each in needs if not each.when.why.endswith((".", "first"))} == set()
+
+
+def says_why(button: QAbstractButton) -> bool:
+    """Whether a grey button tells the reason; that of an action says it as the action does."""
+    action = button.defaultAction() if isinstance(button, QToolButton) else None
+    return bool(button.property("whyNot")) or (action is not None and "\n" in action.toolTip())
+
+
+def of_the_program(button: QAbstractButton) -> bool:
+    """Whether Qt has not made the button for itself: a corner, an arrow of tabs, the cross of a field."""
+    action = button.defaultAction() if isinstance(button, QToolButton) else None
+    inside = isinstance(button.parent(), QTabBar | QAbstractItemView | QLineEdit)
+    return not inside and (action is None or not action.objectName().startswith("_q_"))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("situation", SITUATIONS)
+def test_whatever_is_grey_says_why(situation: str, make_window, tmp_path: Path) -> None:
+    window = make_window()
+    for dock in window.context.layout.docks.values():
+        dock.planned.pane()
+    come_to(situation, window, tmp_path)
+    window.update_actions()
+    commands = window.commands
+    grey = {name: made for name, made in commands.actions.items() if made.isVisible() and not made.isEnabled()}
+    assert len(grey) > 20
+    assert {
+        name for name, made in grey.items() if not reason(made.toolTip(), commands.tip(commands.table[name]))
+    } == set()
+    buttons = [each for each in window.findChildren(QAbstractButton) if not each.isEnabled() and of_the_program(each)]
+    assert len(buttons) > 20
+    assert {each.text() or each.accessibleName() for each in buttons if not says_why(each)} == set()
+    if situation == "reading":
+        window.session.set_activity("")
+
+
+def test_a_button_says_no_more_why_not_once_it_can_be_pressed(share_window) -> None:
+    made = button(share_window(make_project), "Count", tip="Count them")
+    for why in ("Open a chat first.", "Wait."):
+        able(made, False, why)
+        assert (made.isEnabled(), made.toolTip()) == (False, f"Count them\n{why}")
+    able(made, True, "Wait.")
+    assert (made.isEnabled(), made.toolTip()) == (True, "Count them")
+    made.deleteLater()
 
 
 SAID_OTHERWISE = {"Connect a model", "Connect a model…", "Open a vault first.", "Take sentences", "Test a text"}

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QMenu, QMenuBar, QWidget
 
 from lorestudio.domain.records import replace
 from lorestudio.ui.shell import actions as shell_actions
-from lorestudio.ui.shell.actions import Action, Commands, Where, about, conflicts, in_menu_order, pane_action
+from lorestudio.ui.shell.actions import Action, Commands, Need, Where, about, conflicts, in_menu_order, pane_action
 
 if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
@@ -28,7 +28,17 @@ class Table:
         self.actions = (
             Action("view.all", "Show all…", "View", 200, int, ("Ctrl+L",), icon="search"),
             Action("view.dim", "Dim", "View", 120, int, ticked=lambda: self.on, text=lambda: f"Dim ({self.on})"),
-            Action("chat.go", "Go", "Chat/Recap", 10, int, ("G",), Where.CHAT, lambda: self.can, tip="Go there"),
+            Action(
+                "chat.go",
+                "Go",
+                "Chat/Recap",
+                10,
+                int,
+                ("G",),
+                Where.CHAT,
+                Need(lambda: self.can, "Choose one first."),
+                tip="Go there",
+            ),
             Action("view.theme", "Dark", "View/Theme", 110, int),
         )
         self.commands.take(self.actions, {"in the chat": (("Write", "Return"), ("Walk", "Up  Down"))})

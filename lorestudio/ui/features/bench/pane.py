@@ -30,7 +30,7 @@ from lorestudio.ui.state.choices import RunChoice
 from lorestudio.ui.state.selection import Selection
 from lorestudio.ui.state.session import Session
 from lorestudio.ui.widgets.cells import Column, Look, Marked, Words, one_line
-from lorestudio.ui.widgets.layouts import COPIED, column, holding, label, named, one_of, row, split, tight
+from lorestudio.ui.widgets.layouts import COPIED, able, column, holding, label, named, one_of, row, split, tight
 from lorestudio.ui.widgets.paint import fate_mark, shows_tip
 from lorestudio.ui.widgets.pane import Pane
 from lorestudio.ui.widgets.record_table import RecordTable, RecordView
@@ -334,7 +334,7 @@ class BenchPane(Pane):
     def _show_project(self) -> None:
         project = self._session.project
         has_chat = self._session.chat is not None
-        self.behind.setEnabled(has_chat)
+        able(self.behind, has_chat, tr("Open a chat or begin a new one first."))
         if not has_chat:
             self.alone.setChecked(True)
         self.text.setEnabled(project is not None)

@@ -26,7 +26,7 @@ from lorestudio.ui.features.chat.pane import ChatPane
 from lorestudio.ui.features.chat.prompt_setup import PromptSetups
 from lorestudio.ui.features.chat.reply import ReplyWork, StreamingReply, local_now
 from lorestudio.ui.features.chat.session_note import SessionNoteWork
-from lorestudio.ui.shell.actions import Action, Where
+from lorestudio.ui.shell.actions import Action, Need, Where
 from lorestudio.ui.shell.feature import Context, Feature, Leave
 from lorestudio.ui.shell.words import Notice, count, tr
 from lorestudio.ui.state.undo import Adjustment
@@ -110,15 +110,19 @@ class ChatFeature(Feature):
     def actions(self) -> Iterable[Action]:
         """What can be done."""
         now, chat = self.context, Where.CHAT
-        chosen, has_chat = self._has_chosen, now.has_chat
+        has_chat = now.has_chat
+        chosen = has_chat.also(self._has_chosen, "Choose a message first.")
+        writing = "A reply is being written: wait for it, or stop it first."
         return (
             Action(
                 "chat.new", "New chat…", "Chat", 0, self._new, icon="plus", tip="Begin a chat that is in no file yet",
-                when=lambda: now.has_project() and (now.idle() or now.session.runs.replaying), leaves_chat=True,
+                leaves_chat=True,
+                when=now.has_project.also(lambda: now.idle() or now.session.runs.replaying, now.idle.why),
             ),
             Action(
-                "chat.save", "Save chat", "Chat", 5, self.files.save, ("Ctrl+Alt+S",), when=lambda: self.files.unsaved,
-                icon="save", tip="Write the chat into its file",
+                "chat.save", "Save chat", "Chat", 5, self.files.save, ("Ctrl+Alt+S",),
+                when=has_chat.also(lambda: self.files.unsaved, "Nothing of the chat is unsaved."), icon="save",
+                tip="Write the chat into its file",
             ),
             Action(
                 "chat.save_as", "Save chat as…", "Chat", 10, self.files.save_as, ("Ctrl+Alt+Shift+S",), when=has_chat,
@@ -135,23 +139,26 @@ class ChatFeature(Feature):
             ),
             Action(
                 "chat.broken", "Lines that cannot be read…", "Chat", 20, self._show_broken,
-                when=lambda: bool(self._broken()), icon="broken",
+                when=has_chat.also(lambda: bool(self._broken()), "All lines of the chat's file can be read."),
+                icon="broken",
             ),
             Action(
                 "compose.focus", "Write a message", "Chat", 100, self._focus, ("N",), Where.RUNS, has_chat, "pencil"
             ),
             Action(
                 "reply.get", "Get a reply", "Chat", 105, self.get_reply, ("R",), chat,
-                lambda: has_chat() and not self.replies.busy, "play", "Have the next reply written",
+                has_chat.also(lambda: not self.replies.busy, writing), "play", "Have the next reply written",
             ),
             Action(
                 "reply.again", "Get another reply", "Chat", 110, lambda: self._get(self._last_reply), ("Shift+R",),
-                chat, lambda: self._last_reply is not None and not self.replies.busy, "reload",
+                chat, has_chat.also(lambda: self._last_reply is not None, "The last message is no reply.").also(
+                    lambda: not self.replies.busy, writing
+                ), "reload",
                 "A new swipe of the last reply",
             ),
             Action(
                 "reply.stop", "Stop writing", "Chat", 115, self.stop, ("Ctrl+Alt+.",), icon="stop",
-                when=lambda: self.replies.busy or self.notes.busy,
+                when=Need(lambda: self.replies.busy or self.notes.busy, "Nothing is being written."),
             ),
             Action(
                 "chat.session_note", "Session note…", "Chat/Choices for this chat", 607, self.notes.show,
@@ -170,29 +177,34 @@ class ChatFeature(Feature):
             ),
             Action(
                 "message.since", "Hidden since…", "Chat/Message", 212, lambda: self._edit_basis(self.chosen),
-                when=self._is_hidden, icon="hidden", tip="Say which replies did not see this message",
+                when=chosen.also(self._is_hidden, "The message was never hidden."), icon="hidden",
+                tip="Say which replies did not see this message",
             ),
             Action("message.delete", "Delete message", "Chat/Message", 215, self._delete, ("Del",), chat, chosen,
                 "trash"),
             Action(
                 "message.branch", "Branch from here", "Chat/Message", 220, self._branch, ("Shift+B",), chat,
-                self._can_branch,
+                chosen.also(self._can_branch, "Save the chat into a file first."),
                 "graph",
             ),
             Action(
                 "swipe.choose", "Go on with this swipe", "Chat/Message", 300,
                 partial(self._change_chosen, "swipe {swipe} of #{number}", editing.choose_swipe), ("C",), chat,
-                self._can_choose_swipe, "check", "Make the swipe that is shown the one that the chat goes on with",
+                chosen.also(self._can_choose_swipe, "The chat goes on with the swipe that is shown."), "check",
+                "Make the swipe that is shown the one that the chat goes on with",
             ),
             Action(
                 "swipe.write", "Write another swipe", "Chat/Message", 305, self._write_swipe, ("Shift+N",), chat,
-                lambda: self._message is not None and not self._message.is_user, "plus",
+                chosen.also(lambda: self._message is not None and not self._message.is_user, "Choose a reply first."),
+                "plus",
             ),
             Action(
                 "swipe.delete", "Delete this swipe", "Chat/Message", 310,
                 partial(self._change_chosen, "delete swipe {swipe} of #{number}", editing.delete_swipe),
                 ("Shift+Del",), chat,
-                lambda: self._message is not None and len(self._message.swipes) > 1, "trash",
+                chosen.also(
+                    lambda: self._message is not None and len(self._message.swipes) > 1, "It is the only one there is."
+                ), "trash",
             ),
         )  # fmt: skip
 

@@ -15,6 +15,7 @@ from lorestudio.studio.chat.editing import Voice
 from lorestudio.ui.shell.words import tr
 from lorestudio.ui.widgets.layouts import (
     FinishedText,
+    able,
     button,
     column,
     combo,
@@ -244,4 +245,4 @@ class Composer(QWidget):
         lines = min(MOST_LINES, max(1, round(self.field.document().size().height())))  # Qt counts in lines here
         margins = 2 * (self.field.document().documentMargin() + _BORDER) + 2
         self.field.setFixedHeight(round(self.field.fontMetrics().lineSpacing() * lines + margins))
-        self.send.setEnabled(bool(self.field.toPlainText().strip()))
+        able(self.send, bool(self.field.toPlainText().strip()), tr("Write a message first."))

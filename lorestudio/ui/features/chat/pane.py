@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Final
 
-from PySide6.QtCore import QModelIndex, QSignalBlocker, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QModelIndex, QSignalBlocker, QSize, Qt, Signal
 from PySide6.QtGui import QAction, QActionGroup, QFontMetricsF, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QLineEdit, QSizePolicy, QToolButton, QWidget
 
@@ -42,7 +42,7 @@ from lorestudio.ui.state.choices import (
 )
 from lorestudio.ui.state.selection import Selection
 from lorestudio.ui.state.session import Session
-from lorestudio.ui.widgets.layouts import column, holding, letters, menu_of, named, row, tool
+from lorestudio.ui.widgets.layouts import able, column, holding, letters, menu_of, named, row, tool
 from lorestudio.ui.widgets.paint import KeyQuery, whole_parts
 from lorestudio.ui.widgets.pane import Pane
 from lorestudio.ui.widgets.work_pane import ProgressStrip
@@ -109,6 +109,17 @@ class ModeBar(QWidget):
         self._fill_sources()
         self._paint()
         self._fit()
+        self._say_why()
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Qt: without a project nothing can be chosen, and the buttons say so."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.EnabledChange:
+            self._say_why()
+
+    def _say_why(self) -> None:
+        for button in (self.system, self.mode, self.source, self.switches):
+            able(button, self.isEnabled(), tr("Open a vault, a lorebook or the demo first."))
 
     # ---- room -------------------------------------------------------------------------------------------------------
 
@@ -435,7 +446,7 @@ class ChatPane(Pane):
         self.pages.setCurrentWidget(self.view if chat is not None else self.empty)
         if chat is None:
             self.note_changed.emit("")
-        self.go.setEnabled(chat is not None)
+        able(self.go, chat is not None, tr("Open a chat or begin a new one first."))
         self.modes.setEnabled(project is not None)
         self._line.setVisible(project is not None)
 

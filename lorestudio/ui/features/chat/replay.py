@@ -12,7 +12,7 @@ from lorestudio.domain.chat import Generation
 from lorestudio.studio.replay.ranges import MessageRange, time_left_words
 from lorestudio.trace.ai_selection import commonest
 from lorestudio.ui.features.chat.pane import ChatPane
-from lorestudio.ui.shell.actions import Action, Where
+from lorestudio.ui.shell.actions import Action, Need, Where
 from lorestudio.ui.shell.feature import Context, Feature
 from lorestudio.ui.shell.words import Notice, Tone, count, number, tr
 from lorestudio.ui.state.replay_worker import Finished, ReplayNews, Tallied
@@ -102,13 +102,18 @@ class ReplayFeature(Feature):
             ),
             Action(
                 "replay.fresh", "Replay, asking everything again…", "Run", 20, partial(replays.run_all, fresh=True),
-                when=lambda: now.chat_idle() and now.session.choice.asks_model,
+                when=now.chat_idle.also(
+                    lambda: now.session.choice.asks_model, "No model is asked as the chat is run now."
+                ),
                 tip="Ask again also where an answer is recorded, or kept from an earlier run",
             ),
             Action(
-                "replay.follow", "Go to the reply that is running", "Run", 25, self._follow, when=self._is_replaying
+                "replay.follow", "Go to the reply that is running", "Run", 25, self._follow,
+                when=Need(self._is_replaying, "No reply is being run."),
             ),
-            Action("replay.cancel", "Stop", "Run", 30, self._cancel, ("Ctrl+.",), when=self._can_stop, icon="stop"),
+            Action("replay.cancel", "Stop", "Run", 30, self._cancel, ("Ctrl+.",), when=Need(
+                self._can_stop, "Nothing is under way."), icon="stop"
+            ),
             *(
                 Action(f"message.{way}", f"{way.capitalize()} message", "Run/Walk through the chat", order, do,
                     (key,), chat, has_chat, way)
@@ -132,7 +137,7 @@ class ReplayFeature(Feature):
             *(
                 Action(f"swipe.{way}", f"{way.capitalize()} swipe", "Run/Walk through the chat", order,
                     partial(self._step_swipe, steps),
-                       (key,), chat, self._has_swipes)
+                       (key,), chat, has_chat.also(self._has_swipes, "Choose a message with more than one swipe."))
                 for way, order, steps, key in (("previous", 200, -1, "Shift+Left"), ("next", 205, 1, "Shift+Right"))
             ),
             Action(

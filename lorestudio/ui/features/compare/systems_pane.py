@@ -38,7 +38,7 @@ from lorestudio.ui.state.choices import system_title
 from lorestudio.ui.state.selection import Selection
 from lorestudio.ui.state.session import Session
 from lorestudio.ui.widgets.chart import MARGIN, Frame, PlaceChart, Shape, Sign, shared
-from lorestudio.ui.widgets.layouts import button, holding, label, menu_of, named, row, split, tabbed
+from lorestudio.ui.widgets.layouts import able, button, holding, label, menu_of, named, row, split, tabbed
 from lorestudio.ui.widgets.paint import png_bytes
 from lorestudio.ui.widgets.pane import Pane
 from lorestudio.ui.widgets.record_table import RecordView
@@ -519,8 +519,7 @@ class SystemsPane(Pane):
 
     def _show_buttons(self) -> None:
         can = self._session.chat is not None and len(self._wanted()) >= FEWEST
-        self.run_button.setEnabled(can and not self.running)
-        self.run_button.setToolTip("" if can else tr("Open a chat, and choose two systems or more."))
+        able(self.run_button, can and not self.running, tr("Open a chat, and choose two systems or more."))
         self.run_button.setVisible(not self.running)
         self.stop_button.setVisible(self.running)
 

@@ -38,7 +38,7 @@ from lorestudio.ui.features.controls.presets import Presets
 from lorestudio.ui.features.trace.pane import TracePane
 from lorestudio.ui.features.vault.actions import VaultFeature
 from lorestudio.ui.features.why_not.pane import WhyView
-from lorestudio.ui.shell.actions import Action
+from lorestudio.ui.shell.actions import Action, Need
 from lorestudio.ui.shell.feature import Context, Feature
 from lorestudio.ui.shell.layout import NARROW
 from lorestudio.ui.shell.words import count, tr
@@ -49,6 +49,8 @@ MENU: Final = "Chat/Choices for this chat"
 PRESETS: Final = "Chat/Scenario presets"
 SAVING: Final = ("chat.save", "controls.file", "adjust.undo")
 """What can be done with choices that are not in the chat's file."""
+
+FOREIGN: Final = "The chosen system does not heed it."
 
 ADD: Final = (
     "controls.add_pin", "controls.add_block", "", "controls.context", "controls.folder", "", "controls.notebook",
@@ -84,37 +86,42 @@ class ControlsFeature(Feature):
 
     def actions(self) -> Iterable[Action]:
         """What can be done."""
-        project, presets, pins, blocks = self.context.has_project, self.presets, ControlsPart.PINS, ControlsPart.BLOCKS
+        now, presets, pins, blocks = self.context, self.presets, ControlsPart.PINS, ControlsPart.BLOCKS
+        project = now.has_project
         of_project = partial(Action, when=project)
         return (
             Action(
                 "controls.pin", "Pin in this chat", MENU, 400, partial(self.toggle, pins), ("Ctrl+Alt+P",),
-                when=partial(self._can_toggle, pins), icon="star", ticked=partial(self._are_all, pins),
+                when=now.has_entry.also(partial(self._can_toggle, pins), FOREIGN), icon="star",
+                ticked=partial(self._are_all, pins),
                 off=partial(self._unheeded, pins),
                 tip="Pin the chosen entry, so that it always goes in in this chat; or free it",
             ),
             Action(
                 "controls.block", "Block in this chat", MENU, 405, partial(self.toggle, blocks), ("Ctrl+Alt+B",),
-                when=partial(self._can_toggle, blocks), icon="slash", ticked=partial(self._are_all, blocks),
+                when=now.has_entry.also(partial(self._can_toggle, blocks), FOREIGN), icon="slash",
+                ticked=partial(self._are_all, blocks),
                 off=partial(self._unheeded, blocks),
                 tip="Block the chosen entry, so that it never goes in in this chat; or free it",
             ),
             Action(
                 "controls.add_pin", "Pin an entry…", MENU, 410, partial(self.add_rule, pins), icon="star",
-                when=lambda: project() and not self._unheeded(pins), off=partial(self._unheeded, pins),
+                when=project.also(lambda: not self._unheeded(pins), FOREIGN), off=partial(self._unheeded, pins),
             ),
             Action(
                 "controls.add_block", "Block an entry…", MENU, 415, partial(self.add_rule, blocks), icon="slash",
-                when=lambda: project() and not self._unheeded(blocks), off=partial(self._unheeded, blocks),
+                when=project.also(lambda: not self._unheeded(blocks), FOREIGN), off=partial(self._unheeded, blocks),
             ),
             Action(
                 "controls.context", "Set the context…", MENU, 500, self.choose_context, ("Ctrl+Alt+C",),
-                when=partial(self._can_choose, ControlsPart.CONTEXT), off=partial(self._unheeded, ControlsPart.CONTEXT),
+                when=project.also(partial(self._can_choose, ControlsPart.CONTEXT), FOREIGN),
+                off=partial(self._unheeded, ControlsPart.CONTEXT),
                 icon="gate", tip="Set era, location, scene or another field, with the values found in the vault",
             ),
             Action(
                 "controls.folder", "Filter by folder…", MENU, 505, self._choosing(self.pickers.folder), ("Ctrl+Alt+F",),
-                when=partial(self._can_choose, ControlsPart.FOLDERS), off=partial(self._unheeded, ControlsPart.FOLDERS),
+                when=project.also(partial(self._can_choose, ControlsPart.FOLDERS), FOREIGN),
+                off=partial(self._unheeded, ControlsPart.FOLDERS),
                 icon="folder", tip="Use only entries of some folders in this chat",
             ),
             of_project(
@@ -127,7 +134,7 @@ class ControlsFeature(Feature):
             ),
             Action(
                 "controls.character", "Active character…", MENU, 610, self._choosing(self.pickers.character),
-                when=partial(self._can_choose, ControlsPart.CHARACTER),
+                when=project.also(partial(self._can_choose, ControlsPart.CHARACTER), FOREIGN),
                 off=partial(self._unheeded, ControlsPart.CHARACTER), icon="chat",
                 tip="Whose entry comes in by itself where “Match the active character” is on",
             ),
@@ -143,7 +150,10 @@ class ControlsFeature(Feature):
             ),
             Action(
                 "controls.file", "Back to the choices of the chat's file", MENU, 805, self.back_to_file, icon="undo",
-                when=lambda: any(chip.key == CHANGED for chip in self._chips),
+                when=Need(
+                    lambda: any(chip.key == CHANGED for chip in self._chips),
+                    "What is chosen is what the chat's file has."
+                ),
                 tip="Take what was chosen here back to what the chat's file has",
             ),
         )  # fmt: skip

@@ -16,7 +16,7 @@ from lorestudio.ui.features.chat.pane import ChatPane
 from lorestudio.ui.features.facts.extraction import FAILED, STOPPED, UNREAD, ExtractionWish, MemoryWork
 from lorestudio.ui.features.facts.store import MemoryStore
 from lorestudio.ui.features.trace.actions import TraceFeature
-from lorestudio.ui.shell.actions import Action, Where
+from lorestudio.ui.shell.actions import Action, Need, Where
 from lorestudio.ui.shell.feature import Context, Feature, Leave, late_pane
 from lorestudio.ui.shell.words import count, number, tr
 from lorestudio.ui.state.choices import short_source
@@ -106,7 +106,10 @@ class MemoriesFeature(Feature):
     def actions(self) -> Iterable[Action]:
         """What can be done."""
         store, work = self.store, self.work
-        row, known = lambda: self._row is not None, lambda: not work.busy and store.chat_known
+        row = Need(lambda: self._row is not None, "Choose a memory in the pane Memories first.")
+        known = self.context.has_chat.also(
+            lambda: store.chat_known, "Save the chat first: only then is it known again which memories are of it."
+        ).also(lambda: not work.busy, "Facts are being drawn out already: wait for them, or stop that first.")
         of_row = partial(Action, where=Where.MEMORIES, when=row)
 
         def with_row(do: Callable[[MemoryRow], object]) -> Callable[[], object]:
@@ -119,14 +122,16 @@ class MemoriesFeature(Feature):
             ),
             Action(
                 "memories.stop", "Stop drawing out facts", MENU, 821, work.stop, icon="stop",
-                when=lambda: work.busy and not work.under.stopping, tip="Stop; what is kept already stays",
+                when=Need(lambda: work.busy and not work.under.stopping, "Nothing is under way."),
+                tip="Stop; what is kept already stays",
             ),
             Action(
                 "memories.again", "Read the whole chat again…", MENU, 822, self._ask_again, when=known,
                 tip="Also the passages whose facts are kept already",
             ),
             Action(
-                "memories.refresh", "Refresh vectors", MENU, 823, work.refresh, when=self._can_refresh, icon="reload",
+                "memories.refresh", "Refresh vectors", MENU, 823, work.refresh, icon="reload",
+                when=Need(self._can_refresh, "All vectors are those of the chosen model, or work is under way."),
                 tip="Make the vectors anew that another model has made, or none",
             ),
             Action(
@@ -149,11 +154,12 @@ class MemoriesFeature(Feature):
             ),
             Action(
                 "memories.undo", "Take the deletion back", ONE, 1023, store.undo, ("Ctrl+Z",), Where.MEMORIES,
-                lambda: bool(store.deleted), "undo",
+                Need(lambda: bool(store.deleted), "No memory was deleted in this window."), "undo",
             ),
             Action(
                 "memories.messages", "Show the messages it came from", ONE, 1120, with_row(self._show_messages), ("M",),
-                Where.MEMORIES, lambda: (found := self._row) is not None and found.own, "chat",
+                Where.MEMORIES,
+                row.also(lambda: self._row is not None and self._row.own, "It came from another chat."), "chat",
             ),
             of_row(
                 "memories.origin", "Show where the memory came from", ONE, 1121,
@@ -161,13 +167,18 @@ class MemoriesFeature(Feature):
             ),
             Action(
                 "memories.in_run", "Show the memory in the run", ONE, 1122, with_row(self._show_in_run), ("T",),
-                Where.MEMORIES, lambda: (found := self._row) is not None and self._place_in_run(found) is not None,
-                "trace", "What fact memory did with it before the reply that you look at",
+                Where.MEMORIES, row.also(
+                    lambda: (found := self._row) is not None and self._place_in_run(found) is not None,
+                    "Choose a reply that fact memory was run for.",
+                ), "trace", "What fact memory did with it before the reply that you look at",
             ),
             of_row("memories.copy", "Copy the memory", ONE, 1220, with_row(self._copy), ("Ctrl+C",), icon="copy"),
             Action(
                 "memories.copy_all", "Copy all listed memories", MENU, 1221, self._copy_all, tip="As a Markdown table",
-                when=lambda: self.is_made("memories") and bool(self.pane.memories.model.rows),
+                when=Need(
+                    lambda: self.is_made("memories") and bool(self.pane.memories.model.rows),
+                    "The pane Memories lists none at the moment.",
+                ),
             ),
             Action("memories.reload", "Read the memories again", MENU, 1222, store.renew, icon="reload"),
             Action(

@@ -19,7 +19,7 @@ from lorestudio.ui.features.facts.table import day_words
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, tr, with_full_stop
 from lorestudio.ui.widgets.cells import Column, state_column
-from lorestudio.ui.widgets.layouts import column, holding, label, named, row, small_button
+from lorestudio.ui.widgets.layouts import able, column, holding, label, named, row, small_button
 from lorestudio.ui.widgets.record_table import RecordTable, RecordView
 from lorestudio.ui.widgets.work_pane import RecapText, RowsPage
 
@@ -74,8 +74,9 @@ class HistoryPage(QWidget):
 
     def show_memory(self, memory: Memory | None, *, own: bool, in_run: bool) -> None:
         """Say which messages it came from; `own` says that they are of the open chat."""
-        self.messages.setEnabled(own)
-        self.in_run.setEnabled(in_run)
+        first = "" if memory is not None else tr("Choose a memory first.")
+        able(self.messages, own, first or tr("It came from another chat."))
+        able(self.in_run, in_run, first or tr("Choose a reply that fact memory was run for."))
         where = _where(memory) if memory is not None else ""
         self.messages.setText(tr("Messages {where}", where=where) if where else tr("Its messages"))
 
@@ -219,8 +220,13 @@ class PassagePage(RowsPage):
         self.jump.emit(row.first)
 
     def _show(self, row: PassageRow | None) -> None:
-        self.read.setEnabled(row is not None and (row.waiting or bool(row.problem)) and not self._busy)
-        self.show_messages.setEnabled(row is not None)
+        first = "" if row is not None else tr("Choose a passage first.")
+        busy = tr("Facts are being drawn out already: wait for them, or stop that first.") if self._busy else ""
+        waits = row is not None and (row.waiting or bool(row.problem))
+        able(
+            self.read, waits and not self._busy, first or busy or tr("Its facts are kept, and its messages unchanged.")
+        )
+        able(self.show_messages, row is not None, first)
         self.say(_passage_tip(row) if row is not None else tr("Choose a passage to read what became of it."))
 
     def _state(self, row: PassageRow) -> tuple[str, str, str, str]:
@@ -333,7 +339,7 @@ class MemoryDetail(QTabWidget):
         if not self.tags.hasFocus() or not self.tags.isModified():
             self.tags.setText(tags)
         for widget in (self.tags, self.pin, self.delete):
-            widget.setEnabled(memory is not None)
+            able(widget, memory is not None, tr("Choose a memory first."))
         self.pin.setChecked(memory is not None and bool(memory.pinned))
         self.words.setText(" ".join(_told_of(row)) if row is not None else "")
         self.words.setVisible(row is not None)

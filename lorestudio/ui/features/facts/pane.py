@@ -21,7 +21,19 @@ from lorestudio.ui.features.facts.table import ORDERS, SIMILARITY, USES, WHEN, M
 from lorestudio.ui.shell.actions import Commands
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, number, tr
-from lorestudio.ui.widgets.layouts import SearchField, column, combo, iconed, menu_of, named, row, split, tight, tool
+from lorestudio.ui.widgets.layouts import (
+    SearchField,
+    able,
+    column,
+    combo,
+    iconed,
+    menu_of,
+    named,
+    row,
+    split,
+    tight,
+    tool,
+)
 from lorestudio.ui.widgets.pane import EmptyState, FilterStrip, FoldingRow
 from lorestudio.ui.widgets.work_pane import WorkPane
 
@@ -426,6 +438,6 @@ class MemoriesPane(WorkPane):
         self.progress.setRange(0, under.of)  # none known yet: it only moves
         self.progress.setValue(under.done)
         self.progress.setAccessibleDescription(under.sentence)
-        self.refresh.setEnabled(not under.kind)
+        able(self.refresh, not under.kind, tr("Wait for the work under way, or stop it first."))
         self.passages.show_work(under.passage, busy=bool(under.kind))
         self._say_asked(asked, tr("Facts are drawn out by: {who}", who=spoken), spoken)

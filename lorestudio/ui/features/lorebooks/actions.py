@@ -25,23 +25,21 @@ class LorebooksFeature(Feature):
     def actions(self) -> Iterable[Action]:
         """What can be done."""
         now = self.context
+        has_notes = now.project_idle.also(lambda: self._work.ready, "Open a vault in a folder first.")
         return (
             Action(
                 "book.import", "Import lorebooks…", "File/Lorebooks", 100, self._import, when=now.idle, icon="plus",
                 tip="Make notes of the entries of lorebooks and cards; what becomes of every field is shown first",
             ),
             Action(
-                "book.export", "Export a lorebook…", "File/Lorebooks", 105, self._export, when=self._has_notes,
+                "book.export", "Export a lorebook…", "File/Lorebooks", 105, self._export, when=has_notes,
                 icon="save", tip="Make a lorebook of the vault's notes; what becomes of every field is shown first",
             ),
             Action(
-                "book.sync", "Sync with a lorebook…", "File/Lorebooks", 110, self._sync, when=self._has_notes,
+                "book.sync", "Sync with a lorebook…", "File/Lorebooks", 110, self._sync, when=has_notes,
                 icon="reload", tip="Bring a book and the notes that it became together; both sides are compared first",
             ),
         )  # fmt: skip
-
-    def _has_notes(self) -> bool:
-        return self._work.ready and self.context.idle()
 
     def _import(self) -> None:
         from lorestudio.ui.features.lorebooks.dialogs import ImportBooksDialog

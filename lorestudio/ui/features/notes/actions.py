@@ -16,7 +16,7 @@ from lorestudio.studio.notes.changes.snapshots import Snapshots
 from lorestudio.studio.notes.recovery import Recovery, Unsaved
 from lorestudio.trace.wording import joined
 from lorestudio.ui.features.notes.pane import SOURCE, WRITE, EntryPane
-from lorestudio.ui.shell.actions import Action, Where
+from lorestudio.ui.shell.actions import Action, Need, Where
 from lorestudio.ui.shell.feature import Context, Feature, Leave
 from lorestudio.ui.shell.words import Notice, tr
 from lorestudio.ui.widgets import dialogs
@@ -55,15 +55,18 @@ class NotesFeature(Feature):
     def actions(self) -> Iterable[Action]:
         """What can be done."""
         now, pane, editor, runs = self.context, self.pane, self.pane.editor, self.context.session.runs
+        has_note = now.has_project.also(self._has_note, "Open a note in the pane Entry first.")
+        unsaved = Need(self._is_unsaved, "Nothing of this note is unsaved.")
         return (
-            Action("entry.save", "Save", "File", 105, pane.save, ("Ctrl+S",), when=self._is_unsaved, icon="save"),
+            Action("entry.save", "Save", "File", 105, pane.save, ("Ctrl+S",), when=unsaved, icon="save"),
             Action(
                 "entry.back", "Back", "Entry/Go", 100, now.history.back, ("Ctrl+Alt+Left", "Alt+Left"),
-                when=lambda: now.history.can_go_back, icon="chevron-left",
+                when=Need(lambda: now.history.can_go_back, "Nothing was looked at before."), icon="chevron-left",
             ),
             Action(
                 "entry.forward", "Forward", "Entry/Go", 105, now.history.forward, ("Ctrl+Alt+Right", "Alt+Right"),
-                when=lambda: now.history.can_go_forward, icon="chevron-right",
+                when=Need(lambda: now.history.can_go_forward, "Nothing was looked at after this."),
+                icon="chevron-right",
             ),
             Action(
                 "entry.source", "Switch between form and source", "Entry/Write", 200,
@@ -75,27 +78,27 @@ class NotesFeature(Feature):
             ),
             Action(
                 "entry.keys", "Edit the keys", "Entry/Write", 295, partial(self._write, editor.edit_keys),
-                ("Ctrl+Shift+K",), when=self._has_note, pane="entry",
+                ("Ctrl+Shift+K",), when=has_note, pane="entry",
             ),
             Action(
                 "entry.add_property", "Add property…", "Entry/Write", 300,
-                partial(self._write, editor.form.open_choice), ("Ctrl+;",), Where.EDITOR, self._has_note, "plus",
+                partial(self._write, editor.form.open_choice), ("Ctrl+;",), Where.EDITOR, has_note, "plus",
                 pane="entry",
             ),
             Action(
                 "entry.follow", "Follow the link", "Entry/Write", 305, self._follow, ("Alt+Return", "Alt+Enter"),
-                Where.EDITOR, self._has_note, pane="entry",
+                Where.EDITOR, has_note, pane="entry",
             ),
             Action(
                 "entry.replace", "Find and replace", "Entry/Write", 302,
                 partial(self._write, partial(pane.finder.begin, replacing=True), SOURCE), ("Ctrl+H",),
-                when=self._has_note, pane="entry",
+                when=has_note, pane="entry",
             ),
             *(
                 Action(
                     f"entry.{name}", title, "Entry/Write", order,
                     partial(self._write, partial(editor.body.toggle_marks, *marks), SOURCE), (keys,), Where.EDITOR,
-                    self._has_note, icon, pane="entry",
+                    has_note, icon, pane="entry",
                 )
                 for name, title, order, marks, keys, icon in (
                     ("link", "Link the selection", 310, ("[[", "]]"), "Ctrl+Shift+L", "link"),
@@ -106,15 +109,17 @@ class NotesFeature(Feature):
             Action(
                 "entry.comment", "Make a comment of it", "Entry/Write", 315,
                 partial(self._write, editor.body.toggle_comment, SOURCE), ("Ctrl+/",), Where.EDITOR,
-                self._has_note, pane="entry",
+                has_note, pane="entry",
             ),
-            Action("entry.history", "History of this note…", "Entry", 400, pane.show_history, when=self._has_note),
+            Action("entry.history", "History of this note…", "Entry", 400, pane.show_history, when=has_note),
             Action(
-                "entry.revert", "Throw away unsaved changes…", "Entry", 405, self._ask_revert, when=self._is_unsaved
+                "entry.revert", "Throw away unsaved changes…", "Entry", 405, self._ask_revert, when=unsaved
             ),
             Action(
                 "preview.toggle", "Show the run before what is tried out", "Trace", 30, runs.toggle_preview, ("B",),
-                Where.RUNS, lambda: runs.preview_of(now.selection.generation) is not None,
+                Where.RUNS, now.has_message.also(
+                    lambda: runs.preview_of(now.selection.generation) is not None, "Nothing is tried out on this reply."
+                ),
                 ticked=lambda: not runs.preview_shown,
             ),
         )  # fmt: skip

@@ -29,9 +29,9 @@ from lorestudio.studio.notes.vault_notes import VaultNotes
 from lorestudio.ui.shell.qt import later
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, number, sentence_of, tr
-from lorestudio.ui.state.note_changes import NoteWork
+from lorestudio.ui.state.note_changes import READ_ONLY, NoteWork
 from lorestudio.ui.state.session import Session
-from lorestudio.ui.widgets.layouts import SearchField, button, column, iconed, label, named, row, tool
+from lorestudio.ui.widgets.layouts import SearchField, able, button, column, iconed, label, named, row, tool
 from lorestudio.ui.widgets.pane import Pane
 from lorestudio.ui.widgets.tree import PlaceRow, PlaceTree, PlaceView
 
@@ -332,7 +332,8 @@ class SearchPane(Pane):
     def _settle(self) -> None:
         ticked = sum(bool(row.checked) for row in self.model.lines()) if self.more.isChecked() else 0
         self.apply.setText(tr("Replace {places}", places=number(ticked)) if ticked else tr("Replace"))
-        self.apply.setEnabled(ticked > 0 and self._work.writes)
+        first = tr("Search, and tick the places first.") if self._work.writes else tr(READ_ONLY)
+        able(self.apply, ticked > 0 and self._work.writes, first)
 
     def _say(self, text: str) -> None:
         self.state.setText(text)

@@ -33,7 +33,7 @@ from lorestudio.ui.state.session import Session
 from lorestudio.ui.widgets import html
 from lorestudio.ui.widgets.cells import Column, Glyph, Look, Piece, Words, one_line
 from lorestudio.ui.widgets.dialogs import Dialog
-from lorestudio.ui.widgets.layouts import SearchField, button, column, combo, label, named, row, split, tight
+from lorestudio.ui.widgets.layouts import SearchField, able, button, column, combo, label, named, row, split, tight
 from lorestudio.ui.widgets.pane import Pane
 from lorestudio.ui.widgets.tree import RecordTree, RecordTreeView, TreeRow
 from lorestudio.vault.lint.fixes import Repair
@@ -485,7 +485,7 @@ class ProblemsPane(Pane):
             return
         self._fixing = True
         finder, by = self.finder, self._session.choice.deciding(project)
-        self.details.fix_all.setEnabled(False)
+        able(self.details.fix_all, False, tr("Wait until the fixes are worked out."))
         title = tr("Working out the fixes")
         self._session.jobs.start(
             title, lambda _report: finder.repairs(project, notes, by), done=self._worked_out, failed=self._failed
@@ -604,9 +604,10 @@ class ProblemsPane(Pane):
 
     def _explain(self) -> None:
         finding = self.chosen()
-        can = finding is not None and finding.fix is not None and not self._busy
-        self.details.fix.setEnabled(can)
-        self.details.fix_all.setEnabled(self.model.safe and not self._busy)
+        busy = tr("Wait until the notes are checked and the fixes worked out.") if self._busy else ""
+        none = tr("Choose a problem first.") if finding is None else tr("It has no fix that can be worked out.")
+        able(self.details.fix, finding is not None and finding.fix is not None and not self._busy, busy or none)
+        able(self.details.fix_all, self.model.safe and not self._busy, busy or tr("No problem listed has a safe fix."))
         self.details.explain(finding)
 
     def _go(self, index: QModelIndex) -> None:

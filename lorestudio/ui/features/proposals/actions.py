@@ -124,9 +124,10 @@ class ProposalsFeature(Feature):
     def actions(self) -> Iterable[Action]:
         """What can be done."""
         now = self.context
+        has_notes = now.has_project.also(self._has_notes, "Open a vault first: proposals are for notes.")
         return (
             Action(
-                "propose.summaries", "Propose summaries…", "Entry/Proposals", 500, self.summaries, when=self._has_notes,
+                "propose.summaries", "Propose summaries…", "Entry/Proposals", 500, self.summaries, when=has_notes,
                 icon="ai",
                 tip="Have summaries proposed for notes that have none; nothing is written unless you accept it",
             ),
@@ -136,12 +137,14 @@ class ProposalsFeature(Feature):
             ),
             Action(
                 "propose.draft", "Draft a note from these messages…", "Entry/Proposals", 510, self.draft,
-                when=lambda: now.has_chat() and self._has_notes(),
+                when=has_notes.also(now.has_chat.met, now.has_chat.why),
                 tip="Have a new note drafted from messages of the chat",
             ),
             Action(
                 "entry.lock", "Lock against proposals", "Entry/Proposals", 515, self.toggle_lock,
-                when=lambda: self._path(now.selection.entry) is not None,
+                when=now.has_entry.also(
+                    lambda: self._path(now.selection.entry) is not None, "Only a note in a folder can be locked."
+                ),
                 tip="Never propose anything for the chosen note", ticked=lambda: self.is_locked(now.selection.entry),
             ),
         )  # fmt: skip

@@ -107,9 +107,7 @@ class ProvidersFeature(Feature):
         """What can be done."""
         has_project, session = self.context.has_project, self._session
 
-        def of_project() -> bool:
-            """Whether the system that decides has modes and switches."""
-            return has_project() and session.choice.is_main
+        of_project = has_project.also(lambda: session.choice.is_main, "Choose DeepLore as the system first.")
 
         def foreign(words: str) -> str:
             """Why not, where another system decides."""

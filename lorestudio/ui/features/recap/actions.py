@@ -12,7 +12,7 @@ from lorestudio.systems.recap import NAME
 from lorestudio.ui.features.chat.actions import ChatFeature
 from lorestudio.ui.features.recap.memory import ChatRecaps, NoRecaps
 from lorestudio.ui.features.recap.queue import Enqueue, RecapQueue
-from lorestudio.ui.shell.actions import Action, Where
+from lorestudio.ui.shell.actions import Action, Need, Where
 from lorestudio.ui.shell.feature import Context, Feature, Leave, late_pane
 from lorestudio.ui.shell.words import Notice, tr
 from lorestudio.ui.state.choices import short_source, source_title
@@ -69,7 +69,10 @@ class RecapFeature(Feature):
 
     def actions(self) -> Iterable[Action]:
         """What can be done."""
-        there, queue, recaps = self._can_work, self.queue, self.recaps
+        queue, recaps = self.queue, self.recaps
+        there = self.context.has_chat.also(self._can_work, "The pane Recap says why this chat can get no recaps now.")
+        waits = Need(lambda: bool(recaps.queue.left), "Nothing waits in the recap queue.")
+        message = self.context.has_chat.also(lambda: self._chat.chosen is not None, "Choose a message first.")
         return (
             Action(
                 "recap.run", "Make what is due", _MENU, 810,
@@ -83,26 +86,27 @@ class RecapFeature(Feature):
             ),
             Action(
                 "recap.pause", "Pause recap work", _MENU, 812, queue.pause, icon="pause",
-                when=lambda: queue.working and not recaps.queue.state.paused,
+                when=Need(lambda: queue.working and not recaps.queue.state.paused, "No recap work is under way."),
                 tip="Finish the step under way and begin no other",
             ),
             Action(
                 "recap.resume", "Go on with recap work", _MENU, 813, partial(self._when_ready, queue.begin),
-                icon="play", when=lambda: bool(recaps.queue.left) and (not queue.working or recaps.queue.state.paused),
+                icon="play",
+                when=waits.also(lambda: not queue.working or recaps.queue.state.paused, "It goes on already."),
                 tip="Go on with what is queued",
             ),
             Action(
                 "recap.clear_queue", "Empty the recap queue", _MENU, 814, queue.clear,
-                when=lambda: bool(recaps.queue.left), icon="stop", tip="Take all steps out of the queue",
+                when=waits, icon="stop", tip="Take all steps out of the queue",
             ),
             Action(
                 "recap.message", "Recap this message", _MENU, 900, self.recap_message,
-                when=lambda: there() and self._chat.chosen is not None, icon="pencil",
+                when=there.also(message.met, message.why), icon="pencil",
                 tip="Ask for the recap of the chosen message",
             ),
             Action(
                 "recap.break", "Scene break after this message", _MENU, 901, self.toggle_break, ("D",), Where.CHAT,
-                lambda: self._chat.chosen is not None and recaps.hindrance is not NoRecaps.NO_CHAT, "scissors",
+                message.also(lambda: recaps.hindrance is not NoRecaps.NO_CHAT, there.why), "scissors",
                 "Set or remove the end of a scene after the chosen message", text=self._break_words,
             ),
             Action(
@@ -118,13 +122,16 @@ class RecapFeature(Feature):
             Action(
                 "recap.adopt", "Use the running recap of the other chat", _MENU, 904,
                 partial(self._edit, lambda edits: edits.adopt_running()), icon="lines",
-                when=lambda: there() and recaps.picture is not None and bool(recaps.picture.notice),
+                when=there.also(
+                    lambda: recaps.picture is not None and bool(recaps.picture.notice),
+                    "No other chat has one for this."
+                ),
                 tip="For a chat that was renamed or saved as another one",
             ),
             Action("recap.settings", "Recap settings…", _MENU, 1000, self.edit_settings, icon="switches"),
             Action(
                 "recap.clear", "Take all recaps out of the chat…", _MENU, 1001, self._ask_clear,
-                when=lambda: there() and not queue.working, icon="trash",
+                when=there.also(lambda: not queue.working, "Stop the recap work first."), icon="trash",
             ),
         )  # fmt: skip
 

@@ -22,7 +22,7 @@ from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, number, tr
 from lorestudio.ui.widgets import dialogs
 from lorestudio.ui.widgets.cells import Column, state_column
-from lorestudio.ui.widgets.layouts import ProgressBar, label, named
+from lorestudio.ui.widgets.layouts import ProgressBar, able, label, named
 from lorestudio.ui.widgets.work_pane import RecapText, RowsPage, SmallText
 
 if TYPE_CHECKING:
@@ -127,7 +127,7 @@ class MessagePage(FollowedPage):
 
     def _show(self, row: MessageRow | None) -> None:
         for widget in (self.exclude, self.pin, self.again):
-            widget.setEnabled(row is not None)
+            able(widget, row is not None, tr("Choose a message first."))
         self.exclude.setChecked(row is not None and row.state is RecapState.EXCLUDED)
         self.pin.setChecked(row is not None and row.pinned)
         if row is None:
@@ -230,8 +230,9 @@ class RunningPage(RecapPage):
     def _show(self) -> None:
         row = self.table.current
         current = row is not None and self._is_used(row)
-        self.use.setEnabled(row is not None and not current)
-        self.delete.setEnabled(row is not None)
+        first = tr("Choose a version first.")
+        able(self.use, row is not None and not current, tr("It is in use.") if current else first)
+        able(self.delete, row is not None, first)
         if row is None:
             self.say("")
             self.text.show_text(None, "", editable=False)

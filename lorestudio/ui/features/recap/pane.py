@@ -23,7 +23,7 @@ from lorestudio.ui.features.recap.pages import FollowedPage, MessagePage, RecapP
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, number, tr, with_full_stop
 from lorestudio.ui.widgets.cells import Column, state_column
-from lorestudio.ui.widgets.layouts import small_button
+from lorestudio.ui.widgets.layouts import able, small_button
 from lorestudio.ui.widgets.work_pane import RowsPage, WorkPane
 
 if TYPE_CHECKING:
@@ -117,12 +117,12 @@ class QueuePage(RowsPage):
     def _show(self) -> None:
         row: QueueRow | None = self.table.current
         queue = self._queue
-        self.remove.setEnabled(row is not None and row.waits)
-        self.stop_before.setEnabled(row is not None and row.state == "pending")
+        able(self.remove, row is not None and row.waits, tr("Choose a step that waits first."))
+        able(self.stop_before, row is not None and row.state == "pending", tr("Choose a step that waits first."))
         stops = row is not None and row.stops_before
         self.stop_before.setText(tr("Do not stop") if stops else tr("Stop before it"))
-        self.hurry.setEnabled(queue.retry_at is not None)
-        self.clear.setEnabled(bool(queue.left))
+        able(self.hurry, queue.retry_at is not None, tr("No step waits for another attempt."))
+        able(self.clear, bool(queue.left), tr("Nothing waits in the queue."))
         self.say(f"{row.words}: {row.remark}" if row is not None and row.remark else queue_words(queue))
 
     def _keep_time(self) -> None:
@@ -218,12 +218,15 @@ class ScenePage(FollowedPage):
     def _show(self, there: SceneRow | None) -> None:
         locked = there is not None and there.lock.locked
         number, _, total = there.versions.partition("/") if there is not None else ("", "", "")
-        self.before.setEnabled(not locked and number.isdecimal() and int(number) > 1)
-        self.after.setEnabled(not locked and number != total)
-        self.make.setEnabled(there is not None and not locked)
-        self.combine.setEnabled(there is not None and not locked and not there.is_bookmark)
+        none = tr("The scene is locked: it is part of a running recap.") if locked else tr("Choose a scene first.")
+        known = there is not None and not locked
+        able(self.before, known and number.isdecimal() and int(number) > 1, tr("It is the first.") if known else none)
+        able(self.after, known and number != total, tr("It is the newest.") if known else none)
+        able(self.make, known, none)
+        mark = tr("It is a bookmark, which has no recap.")
+        able(self.combine, there is not None and known and not there.is_bookmark, mark if known else none)
         for button in (self.hide_break, self.delete):
-            button.setEnabled(there is not None)
+            able(button, there is not None, none)
         if there is None:
             self.say(tr("Choose a scene to read its recap, and to write it.") if self.model.rows else "")
             self.text.show_text(None, "", editable=False)

@@ -102,11 +102,14 @@ class SettingsFeature(Feature):
             ),
             Action(
                 "settings.keep", "Save settings as a profile…", menu, 214,
-                lambda: ask_profile_name(self.profiles, self.context.window), when=lambda: self._project is not None,
+                lambda: ask_profile_name(self.profiles, self.context.window), when=has_project,
             ),
             Action(
                 "chat.write_state", "Write pins, blocks and context into the chat…", "File", 120, self.write_state,
-                when=lambda: self._project is not None and self._project.chat_path is not None,
+                when=self.context.has_chat.also(
+                    lambda: self._project is not None and self._project.chat_path is not None,
+                    "Save the chat into a file first."
+                ),
                 tip="Put a chat's choices back into its file, and nothing else",
             ),
         )  # fmt: skip

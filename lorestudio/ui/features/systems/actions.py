@@ -20,7 +20,7 @@ from lorestudio.ui.features.chat.pane import ChatPane
 from lorestudio.ui.features.compare.systems import UPGRADE, Offer
 from lorestudio.ui.features.settings.profiles import ProfileLibrary
 from lorestudio.ui.features.settings.trial import Trial
-from lorestudio.ui.shell.actions import Action
+from lorestudio.ui.shell.actions import Action, Need
 from lorestudio.ui.shell.feature import Context, Feature
 from lorestudio.ui.shell.words import Notice, sentence_of, tr
 from lorestudio.ui.state.choices import system_help, system_title
@@ -51,7 +51,11 @@ class SystemsFeature(Feature):
     def actions(self) -> Iterable[Action]:
         """What can be done."""
         project, chat, session = self.context.has_project, self.context.has_chat, self._session
-        menu, compare, compared = "Run/System", "Trace/Compare", partial(Action, when=self._has_comparison)
+        menu, compare, compared = (
+            "Run/System",
+            "Trace/Compare",
+            partial(Action, when=Need(self._has_comparison, "Compare systems on the whole chat first.")),
+        )
         return (
             *(
                 Action(

@@ -105,7 +105,8 @@ class TimelineFeature(Feature):
             ),
             Action(
                 "compare.marked", "Compare the marked run with this one", compare, 231, self.compare_marked,
-                ("Ctrl+M",), when=lambda: has_trace() and self.marked, icon="columns",
+                ("Ctrl+M",), when=has_trace.also(lambda: self.marked, "Mark a run for comparison first."),
+                icon="columns",
             ),
             Action(
                 "compare.before", "Compare with the turn before", compare, 232, partial(self._compare, "before"),

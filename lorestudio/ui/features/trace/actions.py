@@ -12,7 +12,7 @@ from lorestudio.trace.journey import PHASES
 from lorestudio.ui.features.chat.pane import ChatPane
 from lorestudio.ui.features.trace.pane import AI, ANSWERS, FUNNEL, PROMPT, TracePane
 from lorestudio.ui.features.trace.prompt_page import PromptPage
-from lorestudio.ui.shell.actions import Action, Where
+from lorestudio.ui.shell.actions import Action, Need, Where
 from lorestudio.ui.shell.feature import Context, Feature
 from lorestudio.ui.shell.words import tr
 
@@ -55,7 +55,7 @@ class TraceFeature(Feature):
         return (
             Action(
                 "copy.row", "Copy row as Markdown", "Edit", 205, pane.copy_row, ("Ctrl+C",), Where.TRACE,
-                lambda: has_trace() and now.has_row(),
+                now.traced_row,
             ),
             Action(
                 "copy.report", "Copy the run as Markdown", "Trace/Copy", 5, self._copy_report, when=has_trace,
@@ -71,13 +71,13 @@ class TraceFeature(Feature):
             ),
             Action(
                 "trace.entry", "Open the chosen entry", "Trace", 16, self._open_row, ("E",), Where.RUNS,
-                lambda: now.has_entry() or self._opener() is not None,
+                Need(lambda: now.has_entry() or self._opener() is not None, "Choose an entry first."),
             ),
             Action("trace.filter", "Filter rows", "Trace", 25, pane.open_search, ("F",), Where.TRACE, has_trace,
                 pane="trace"),
             Action("trace.show_all", "Show all rows", "Trace", 35,
                 partial(self._with_tab, ANSWERS, pane.show_all_rows),
-                when=lambda: not pane.only.isHidden(), pane="trace"),
+                when=Need(lambda: not pane.only.isHidden(), "All rows are shown."), pane="trace"),
             Action(
                 "trace.all_stages", "Unfold the phases into stages", "Trace", 36, self._toggle_stages, ("Q",),
                 Where.TRACE, tip="Give every stage a column in the answers, and a step in the funnel",

@@ -33,12 +33,12 @@ from lorestudio.studio.tuning.scoring import ScoredChat, scored
 from lorestudio.ui.features.controls.chips import why_unheeded
 from lorestudio.ui.features.tuning.searching import MENU as TUNING
 from lorestudio.ui.features.tuning.searching import is_other_lore
-from lorestudio.ui.shell.actions import Action, Where
+from lorestudio.ui.shell.actions import Action, Need, Where
 from lorestudio.ui.shell.feature import Context, Feature, late_pane
 from lorestudio.ui.shell.jobs import Job, Newest
 from lorestudio.ui.shell.qt import later
 from lorestudio.ui.shell.words import Notice, count, number, sentence_of, tr
-from lorestudio.ui.state.note_changes import Done, NoteWork
+from lorestudio.ui.state.note_changes import READ_ONLY, Done, NoteWork
 from lorestudio.ui.widgets import dialogs
 from lorestudio.ui.widgets.picker import Choice
 
@@ -117,7 +117,7 @@ class TuningFeature(Feature):
         pane = ScoresPane(self.context.theme, self.context.preview.whole, self.home("scores"))
         pane.picked.connect(self._look_at)
         pane.looked_at.connect(self.score)
-        self.context.enable_with(pane.try_button, "scores.steps", tr("Open a chat and replay it first."))
+        self.context.enable_with(pane.try_button, "scores.steps")
         return pane
 
     def pane_made(self, name: str) -> None:
@@ -127,8 +127,11 @@ class TuningFeature(Feature):
 
     def actions(self) -> Iterable[Action]:
         """What can be done."""
-        on_entry = partial(Action, when=self._has_note)
-        here = partial(Action, when=lambda: self._has_note() and self.context.has_message())
+        now = self.context
+        has_note = now.has_entry.also(lambda: self._work.writes, READ_ONLY)
+        has_run = now.has_chat.also(self._has_run, "Replay the whole chat first.")
+        on_entry = partial(Action, when=has_note)
+        here = partial(Action, when=has_note.also(now.has_message.met, now.has_message.why))
         return (
             here(
                 "expect.in", "Should be in this reply", MENU, 600, partial(self._expect, Should.IN, here=True),
@@ -162,35 +165,38 @@ class TuningFeature(Feature):
             ),
             Action(
                 "expect.constants", "Constants should take at most…", MENU, 613,
-                partial(self._ask_tokens, constants=True), when=lambda: self._path is not None and self._work.writes,
+                partial(self._ask_tokens, constants=True),
+                when=now.has_project.also(lambda: self._path is not None and self._work.writes, READ_ONLY),
                 tip="Expect all constants together to take no more than so many tokens",
             ),
             Action(
                 "expect.remove", "Remove the chosen expectation", MENU, 650, self.remove, ("Del",), Where.EXPECTATIONS,
-                self._has_chosen, "trash",
+                Need(self._has_chosen, "Choose an expectation in the pane Expectations first."), "trash",
             ),
             Action(
-                "scores.steps", "Try every setting", TUNING, 660, self.try_every_setting, when=self._has_run,
+                "scores.steps", "Try every setting", TUNING, 660, self.try_every_setting, when=has_run,
                 tip="Run the whole chat with each setting a step to either side, and say what that does",
             ),
             Action(
                 "scores.stop", "Stop trying every setting", TUNING, 661, self._stop_steps,
-                when=lambda: self._stepping.busy,
+                when=Need(lambda: self._stepping.busy, "No settings are being tried."),
             ),
             Action(
                 "scores.pin", "Try a pin on the whole chat", TUNING, 662, partial(self.try_choice, ControlsPart.PINS),
-                when=partial(self._can_try, ControlsPart.PINS), off=partial(self._unheeded, ControlsPart.PINS),
+                when=has_run.also(partial(self._can_try, ControlsPart.PINS), "Choose an entry first."),
+                off=partial(self._unheeded, ControlsPart.PINS),
                 tip="Say of every reply what pinning the chosen entry would do, or freeing it",
             ),
             Action(
                 "scores.block", "Try a block on the whole chat", TUNING, 663,
-                partial(self.try_choice, ControlsPart.BLOCKS), when=partial(self._can_try, ControlsPart.BLOCKS),
+                partial(self.try_choice, ControlsPart.BLOCKS),
+                when=has_run.also(partial(self._can_try, ControlsPart.BLOCKS), "Choose an entry first."),
                 off=partial(self._unheeded, ControlsPart.BLOCKS),
                 tip="Say of every reply what blocking the chosen entry would do, or freeing it",
             ),
             Action(
                 "scores.back", "Try this no more", TUNING, 664, self.context.preview.run,
-                when=lambda: self.context.preview.whole.aside,
+                when=Need(lambda: now.preview.whole.aside, "Nothing is tried out on the whole chat."),
                 tip="Back to the texts and settings that are being edited",
             ),
         )  # fmt: skip

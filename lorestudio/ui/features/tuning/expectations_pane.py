@@ -11,7 +11,7 @@ from lorestudio.studio.tuning.checking import CheckedChat, CheckedExpectation
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, number, tr
 from lorestudio.ui.widgets.cells import Column
-from lorestudio.ui.widgets.layouts import holding, label, row, split, story_label, tight, tool
+from lorestudio.ui.widgets.layouts import able, holding, label, row, split, story_label, tight, tool
 from lorestudio.ui.widgets.pane import Pane
 from lorestudio.ui.widgets.record_table import RecordTable, RecordView
 
@@ -115,4 +115,5 @@ class ExpectationsPane(Pane):
 
     def _explain(self, chosen: ExpectationRow | None) -> None:
         self.story.setText(chosen.story if chosen is not None else "")
-        self.remove.setEnabled(chosen is not None and chosen.checked is not None)
+        own = chosen is not None and chosen.checked is not None
+        able(self.remove, own, tr("Choose an expectation of the file first."))

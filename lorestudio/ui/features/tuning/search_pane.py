@@ -22,6 +22,7 @@ from lorestudio.ui.widgets.cells import FIT, Column
 from lorestudio.ui.widgets.chart import MARGIN, Frame, Pair, Plot, Sign
 from lorestudio.ui.widgets.layouts import (
     ProgressBar,
+    able,
     button,
     column,
     combo,
@@ -344,6 +345,7 @@ class TuningPane(Pane):
             "see what is only luck."
         ))  # fmt: skip
         for name, act in self.acts.items():
-            act.setEnabled(at is not None and (name == "report" or at.number >= 0))
+            can = at is not None and (name == "report" or at.number >= 0)
+            able(act, can, tr("Search for settings first.") if at is None else tr("Choose another point than now."))
         self.chart.choose(at.number if at is not None else None)
         self.chosen.emit()

@@ -31,7 +31,7 @@ from lorestudio.studio.tuning.trials import TuningTrial, Workers
 from lorestudio.systems.registry import kind_of
 from lorestudio.ui.features.compare.systems import Offer
 from lorestudio.ui.features.notes.plan_dialog import PlanDialog
-from lorestudio.ui.shell.actions import Action
+from lorestudio.ui.shell.actions import Action, Need
 from lorestudio.ui.shell.feature import Context, Feature, late_pane
 from lorestudio.ui.shell.jobs import Job, Newest
 from lorestudio.ui.shell.theme import Theme
@@ -80,8 +80,8 @@ class SearchFeature(Feature):
 
         pane = TuningPane(self.context.theme, self.home("tuning"))
         pane.chosen.connect(self.context.actions_changed)
-        self.context.enable_with(pane.add, "tuning.add", tr("Open a vault first."))
-        self.context.enable_with(pane.start, "tuning.start", tr("Open a chat and replay it first."))
+        self.context.enable_with(pane.add, "tuning.add")
+        self.context.enable_with(pane.start, "tuning.start")
         return pane
 
     def pane_made(self, _name: str) -> None:
@@ -97,35 +97,41 @@ class SearchFeature(Feature):
 
     def actions(self) -> Iterable[Action]:
         """What can be done."""
+        has_point = partial(Action, when=Need(self._has_point, "Choose a point in the pane Tuning first."))
         return (
             Action(
                 "tuning.start", "Search for settings", MENU, 670, self.start, icon="search",
-                when=lambda: self._simulator() is not None and not self._searching.busy,
+                when=self.context.has_chat.also(
+                    lambda: self._simulator() is not None, "Replay the whole chat first."
+                ).also(lambda: not self._searching.busy, "A search is under way: wait for it, or stop it first."),
                 tip="Run the whole chat with one choice after the other, and show which do what is expected",
             ),
-            Action("tuning.stop", "Stop searching", MENU, 671, self.stop_search, when=lambda: self._searching.busy),
-            Action("tuning.add", "Add a setting to search…", MENU, 672, self.add, when=self.context.has_project),
             Action(
-                "tuning.look", "Look at the point turn by turn", MENU, 673, self.look, when=self._has_point,
+                "tuning.stop", "Stop searching", MENU, 671, self.stop_search,
+                when=Need(lambda: self._searching.busy, "No search is under way."),
+            ),
+            Action("tuning.add", "Add a setting to search…", MENU, 672, self.add, when=self.context.has_project),
+            has_point(
+                "tuning.look", "Look at the point turn by turn", MENU, 673, self.look,
                 tip="Say of every reply who enters and who leaves with the chosen point",
             ),
-            Action(
-                "tuning.compare", "Compare the point with now", MENU, 674, self.compare, when=self._has_point,
+            has_point(
+                "tuning.compare", "Compare the point with now", MENU, 674, self.compare,
                 tip="Put what the chosen point puts in beside what is put in now, for every reply",
             ),
-            Action(
-                "tuning.use", "Use the point…", MENU, 675, self.use, when=self._has_point,
+            has_point(
+                "tuning.use", "Use the point…", MENU, 675, self.use,
                 tip="Take the settings of the chosen point into the project, and what it turns in notes into them; "
                 "you see the notes before",
             ),
-            Action("tuning.keep", "Keep the point as a profile…", MENU, 676, self.keep, when=self._has_point),
-            Action(
-                "tuning.export", "Save the settings of the point…", MENU, 677, self.export, when=self._has_point,
+            has_point("tuning.keep", "Keep the point as a profile…", MENU, 676, self.keep),
+            has_point(
+                "tuning.export", "Save the settings of the point…", MENU, 677, self.export,
                 tip="Write the settings of the chosen point into a file that other projects and the command line take",
             ),
             Action(
                 "tuning.report", "Save a report of the search…", MENU, 678, self.report,
-                when=lambda: self.is_made("tuning") and self.pane.found is not None,
+                when=Need(lambda: self.is_made("tuning") and self.pane.found is not None, "Search for settings first."),
             ),
         )  # fmt: skip
 

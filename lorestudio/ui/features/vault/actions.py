@@ -43,7 +43,7 @@ from lorestudio.ui.features.vault.table import Note, note_folder, note_kind, not
 from lorestudio.ui.shell.actions import Action, Where, about
 from lorestudio.ui.shell.feature import Context, Feature, late_pane
 from lorestudio.ui.shell.words import Notice, Tone, count, tr
-from lorestudio.ui.state.note_changes import Done, NoteWork, Plan, paths_of, what_was_done
+from lorestudio.ui.state.note_changes import READ_ONLY, Done, NoteWork, Plan, paths_of, what_was_done
 from lorestudio.ui.state.session import Session
 from lorestudio.ui.widgets import dialogs
 from lorestudio.ui.widgets.picker import Choice
@@ -142,22 +142,27 @@ class VaultFeature(Feature):
     def actions(self) -> Iterable[Action]:
         """What can be done."""
         now, work, pane = self.context, self.work, self.pane
-        of_project, of_entries = partial(Action, when=now.has_project), partial(Action, when=self._has_entries)
-        of_files, of_writing = partial(Action, when=lambda: work.ready), partial(Action, when=lambda: work.writes)
+        ready = now.has_project.also(lambda: work.ready, "Only the notes of a vault in a folder can be changed here.")
+        writes = now.has_project.also(lambda: work.writes, READ_ONLY)
+        entries = writes.also(self._has_entries, "Choose a note or an entry first.")
+        of_project, of_entries = partial(Action, when=now.has_project), partial(Action, when=entries)
+        of_files, of_writing = partial(Action, when=ready), partial(Action, when=writes)
         return (
             Action(
-                "vault.undo", "Undo change", "Edit", 0, work.undo, ("Ctrl+Alt+Z",), when=lambda: bool(work.undo_title),
+                "vault.undo", "Undo change", "Edit", 0, work.undo, ("Ctrl+Alt+Z",),
+                when=now.has_project.also(lambda: bool(work.undo_title), "No change of files can be taken back."),
                 icon="undo", tip="Take the last change of the vault's files back",
                 text=lambda: about(tr("Undo change"), work.undo_title),
             ),
             Action(
                 "vault.redo", "Redo change", "Edit", 5, work.redo, ("Ctrl+Alt+Shift+Z",),
-                when=lambda: bool(work.redo_title), icon="redo", tip="Do again what was undone last",
+                when=now.has_project.also(lambda: bool(work.redo_title), "No change of files was taken back."),
+                icon="redo", tip="Do again what was undone last",
                 text=lambda: about(tr("Redo change"), work.redo_title),
             ),
             Action(
                 "vault.take_back", "Take back what is half done", "Edit", 7, work.take_back,
-                when=lambda: bool(work.half_done),
+                when=now.has_project.also(lambda: bool(work.half_done), "No change stopped in the middle."),
                 tip="Bring every file back to what it held before the change that stopped in the middle",
             ),
             of_project("go.entry", "Go to entry…", "Edit", 20, self.open_switcher, ("Ctrl+O",), icon="entry"),
@@ -172,7 +177,8 @@ class VaultFeature(Feature):
             of_entries("note.duplicate", "Duplicate", "Entry", 5, self.duplicate, ("Ctrl+D",), icon="copy"),
             of_entries("note.rename", "Rename…", "Entry", 10, self.rename, ("F2",), icon="pencil"),
             Action(
-                "note.move", "Move to folder…", "Entry", 15, self.move, ("Ctrl+Shift+M",), when=self._has_targets,
+                "note.move", "Move to folder…", "Entry", 15, self.move, ("Ctrl+Shift+M",),
+                when=ready.also(self._has_targets, "Choose a note first."),
                 icon="folder",
             ),
             of_entries("note.batch", "Change a property…", "Entry", 20, self.batch, ("Ctrl+Shift+E",), icon="switches"),

@@ -15,7 +15,7 @@ from lorestudio.studio.project.project import Project
 from lorestudio.studio.verify.agreement import ComparedReply
 from lorestudio.studio.verify.causes import Verified, verify
 from lorestudio.systems.registry import kind_of, system_of
-from lorestudio.ui.shell.actions import Action
+from lorestudio.ui.shell.actions import Action, Need
 from lorestudio.ui.shell.feature import Context, Feature, late_pane
 from lorestudio.ui.shell.jobs import Job, Newest
 from lorestudio.ui.shell.qt import later
@@ -67,18 +67,22 @@ class VerifyFeature(Feature):
 
     def actions(self) -> Iterable[Action]:
         """What can be done."""
+        has_records = self.context.has_chat.also(self._has_records, "No chat keeps what this system put in.")
         return (
             Action(
                 "verify.compare", "Compare with what the chat recorded", MENU, 240, self.compare,
-                when=self._has_records, off=self._why_not, icon="columns",
+                when=has_records, off=self._why_not, icon="columns",
                 tip="Hold what went into the real prompts against the runs, and look for what explains differences",
             ),
             Action(
-                "verify.follow", "Begin from what was recorded", MENU, 241, self.follow, when=self._has_records,
+                "verify.follow", "Begin from what was recorded", MENU, 241, self.follow, when=has_records,
                 off=self._why_not, ticked=lambda: self._records == FOLLOWED,
                 tip="Each reply begins from what the chat recorded of those before it; a model's choice is taken over",
             ),
-            Action("verify.take", "Apply the chosen cause", MENU, 242, self.take, when=self._can_take),
+            Action(
+                "verify.take", "Apply the chosen cause", MENU, 242, self.take,
+                when=Need(self._can_take, "Compare with what the chat recorded, and choose a cause first."),
+            ),
         )  # fmt: skip
 
     # ---- comparing --------------------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from lorestudio.studio.verify.causes import Cause, Verified
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, number, tr
 from lorestudio.ui.widgets.cells import Column
-from lorestudio.ui.widgets.layouts import holding, label, row, split, story_label, tight, tool
+from lorestudio.ui.widgets.layouts import able, holding, label, row, split, story_label, tight, tool
 from lorestudio.ui.widgets.pane import Pane
 from lorestudio.ui.widgets.record_table import RecordTable, RecordView
 
@@ -152,7 +152,8 @@ class VerifyPane(Pane):
 
     def _explain_cause(self, cause: Cause | None) -> None:
         self._say(cause_story(cause) if cause is not None else "")
-        self.take.setEnabled(cause is not None and cause.can_be_taken_over)
+        first = tr("Choose a cause first.") if cause is None else tr("This cause cannot be made to hold here.")
+        able(self.take, cause is not None and cause.can_be_taken_over, first)
 
     def _say(self, text: str) -> None:
         self.story.setText(text)

@@ -47,12 +47,13 @@ class WhyNotFeature(Feature):
         return (
             Action(
                 "copy.why", "Copy the explanation", "Edit", 200, self.pane.copy,
-                when=lambda: now.has_trace() and now.has_row(), icon="copy",
+                when=now.traced_row, icon="copy",
             ),
             Action("trace.why", "Why? for the chosen cell", "Trace", 17, self.show, ("W",), Where.RUNS, now.has_row),
             Action(
                 "trace.why_not", "What would bring it in, or keep it out?", "Trace", 20, self.find, ("Y",), Where.RUNS,
-                lambda: now.has_message() and self.search.note is not None, "search",
+                now.has_message.also(lambda: self.search.note is not None, "Choose an entry of the vault first."),
+                "search",
                 "Try single changes with the engine, and list those that bring the chosen entry in, or keep it out",
             ),
             Action(

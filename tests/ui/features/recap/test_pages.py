@@ -179,13 +179,14 @@ def test_what_can_be_done_with_each_scene(theme: Theme, qtbot: QtBot) -> None:
     page = ScenePage(theme)
     qtbot.addWidget(page)
     buttons = (page.before, page.after, page.make, page.combine, page.hide_break, page.delete)
-    assert [(each.text(), each.toolTip()) for each in buttons] == [
-        ("‹ Version", "Use the version before"),
-        ("Version ›", "Use the next version"),
-        ("Make its recap", "Ask for the recap of the scene, as another version"),
-        ("Into the running recap", "Work its recap into the running recap"),
-        ("Remove the break", "Take the break away; its recap is kept (D)"),
-        ("Delete scene…", "Take out the break, its recap and what reaches to it"),
+    none = "Choose a scene first."
+    assert [(each.text(), *each.toolTip().split("\n")) for each in buttons] == [
+        ("‹ Version", "Use the version before", none),
+        ("Version ›", "Use the next version", none),
+        ("Make its recap", "Ask for the recap of the scene, as another version", none),
+        ("Into the running recap", "Work its recap into the running recap", none),
+        ("Remove the break", "Take the break away; its recap is kept (D)", none),
+        ("Delete scene…", "Take out the break, its recap and what reaches to it", none),
     ]
     page.show_picture(None)
     assert enabled(*buttons) == [False] * 6

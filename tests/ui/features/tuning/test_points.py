@@ -340,9 +340,9 @@ def test_what_cannot_be_pressed_says_why(make_window, tmp_path: Path) -> None:
     buttons = [pane.start, pane.add, window.features.tuning.scores.try_button]
     window.context.update_actions()
     assert [(each.isEnabled(), each.toolTip()) for each in buttons] == [
-        (False, "Open a chat and replay it first."),
-        (False, "Open a vault first."),
-        (False, "Open a chat and replay it first."),
+        (False, "Open a chat or begin a new one first."),
+        (False, "Open a vault, a lorebook or the demo first."),
+        (False, "Open a chat or begin a new one first."),
     ]
     window.session.set_project(project_of(tmp_path))
     settle(window)
