@@ -53,7 +53,8 @@ class _Command(TyperCommand):
         try:
             return super().parse_args(ctx, args)
         except typer.BadParameter as error:
-            if error.param is not None and "--chat" in error.param.opts:
+            given = any(each.partition("=")[0] == "--chat" for each in typed)  # then it is the file that will not do
+            if error.param is not None and "--chat" in error.param.opts and not given:
                 chats = (each for each in typed if Path(each).suffix in _CHATS and Path(each).is_file())
                 chat = next(chats, "FILE")
                 if chat in typed and not any(each.param_type_name == "argument" for each in self.get_params(ctx)):

@@ -350,6 +350,19 @@ def test_who_forgot_chat_is_told_what_to_type(lorestudio: Run, vault: Path, chat
     assert "Write --chat FILE" in lorestudio("facts", "extract").stderr
 
 
+def test_who_named_a_chat_that_may_not_be_read_is_not_told_to_name_it(
+    lorestudio: Run, vault: Path, chat: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    may = os.access
+    monkeypatch.setattr(os, "access", lambda path, mode, **more: str(path) != str(chat) and may(path, mode, **more))
+    for typed in (("--chat", chat), (f"--chat={chat}",)):
+        result = lorestudio("replay", vault, *typed)
+        assert result.exit_code == 2
+        assert "Invalid value for '--chat'" in result.stderr
+        assert "is not readable" in " ".join(result.stderr.split())
+        assert "Write --chat" not in result.stderr
+
+
 @pytest.mark.parametrize("command", ["facts threads", "facts profile", "recap status", "recap scenes"])
 def test_a_chat_alone_needs_no_option(lorestudio: Run, chat: Path, command: str) -> None:
     alone, named = (lorestudio(*command.split(), "--json", *given, chat) for given in ((), ("--chat",)))
