@@ -213,6 +213,10 @@ def _store() -> CheckResult:
 
 def _kept_runs() -> CheckResult:
     folder = default_folder()
-    size = sum(path.stat().st_size for path in folder.glob("traces.sqlite*"))
+    try:
+        size = sum(path.stat().st_size for path in folder.glob("traces.sqlite*"))
+    except OSError as error:
+        told = f"{folder} cannot be read ({error.strerror or error}). Check its permissions."
+        return CheckResult("Kept runs", False, told)
     told = f"{size / 2**20:.1f} MiB in {folder}. “lorestudio runs --prune” deletes those of chats that are gone."
     return CheckResult("Kept runs", True, told if size else "none")

@@ -163,3 +163,15 @@ def test_what_answers_rest_on() -> None:
     assert told["Rules"].sentence == "As DeepLore 2.6 decides, its quirks included."
     other = doctor.basis_of(changed, "hybrid")[0]
     assert (other.words, other.sentence.split(".")[0]) == ("", "As Hybrid retrieval decides")
+
+
+@pytest.mark.usefixtures("installed")
+def test_kept_runs_that_cannot_be_looked_at_are_a_line_of_the_list(homes: Path) -> None:
+    """The list ended there, of which this is what it is made for."""
+    kept = homes / "xdg_data_home" / "lorestudio" / "runs" / "traces.sqlite"
+    kept.parent.mkdir(parents=True)
+    kept.symlink_to(kept)
+    found = {each.subject: each for each in examine(has_display=False)}
+    told = f"{kept.parent} cannot be read (Too many levels of symbolic links). Check its permissions."
+    assert found["Kept runs"] == CheckResult("Kept runs", False, told)
+    assert found["Display"].ok
