@@ -43,7 +43,7 @@ from lorestudio.systems.facts.records import (
     iso,
 )
 from lorestudio.systems.facts.similarity import VectorTable
-from lorestudio.vault.files import epoch_ms
+from lorestudio.vault.files import epoch_ms, reason_of
 
 VERSION: Final = 3
 
@@ -265,7 +265,7 @@ class Database(Closing):
             advice = _ADVICE
             if is_damage(error, or_other_tables=True):
                 advice = "Move it away, or name another file."
-            raise MemoryFileError(f"{self._path} cannot be opened as memories ({error}). {advice}") from None
+            raise MemoryFileError(f"{self._path} cannot be opened as memories ({reason_of(error)}). {advice}") from None
 
     def _prepare(self, lines: sqlite3.Connection) -> None:
         version = int(lines.execute("PRAGMA user_version").fetchone()[0])

@@ -118,6 +118,15 @@ def test_a_thread_that_was_spoken_in_meanwhile_stays_awake():
         assert store.get_thread(before.id) == spoken
 
 
+def test_a_file_that_the_disk_refuses_is_told_in_words(tmp_path):
+    path = tmp_path / "m.sqlite"
+    path.symlink_to(path)
+    with pytest.raises(MemoryFileError) as caught:
+        FactStore(path)
+    assert str(caught.value).startswith(f"memories: {path} cannot be opened as memories (")
+    assert "Errno" not in str(caught.value)
+
+
 def test_a_damaged_file_is_reported_and_left_alone(tmp_path):
     path = tmp_path / "m.sqlite"
     path.write_bytes(b"no database" * 200)
