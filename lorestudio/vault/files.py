@@ -103,14 +103,14 @@ _WHAT_TO_DO: Final = {
     errno.EACCES: "Check that you may read and write there, and try again.",
     errno.EDQUOT: "Look whether your share of its disk has room, and try again.",
     errno.ELOOP: "It is a link that leads back to itself. Remove it, or name what it should lead to.",
-    errno.ENAMETOOLONG: "Choose a shorter name.",
+    errno.ENAMETOOLONG: "Give it, or the file that it is named after, a shorter one.",
     errno.ENOSPC: "Look whether its disk has room, and try again.",
     errno.EROFS: "Choose a place that can be written, or make this one so.",
 }
 
 
 LOOK_THERE: Final = "Check folder, permissions and free space."
-"""What to do where something cannot be written, whatever the reason."""
+"""What to do where something cannot be written, whatever the reason; of a long name `refused` says another thing."""
 
 
 @contextmanager
@@ -119,4 +119,6 @@ def refused(error_of: Callable[[str], Exception], sentence: str) -> Iterator[Non
     try:
         yield
     except OSError as error:
+        if error.errno == errno.ENAMETOOLONG:
+            sentence = sentence.replace(LOOK_THERE, _WHAT_TO_DO[error.errno])
         raise error_of(sentence.replace("{reason}", reason_of(error))) from error

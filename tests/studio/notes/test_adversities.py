@@ -263,9 +263,16 @@ def test_a_disk_that_fills_up_while_a_file_is_written_names_that_file(
         (errno.EDQUOT, "Look whether your share of its disk has room, and try again."),
         (errno.EIO, "Look whether its disk and folder are there, and try again."),
         (errno.ELOOP, "It is a link that leads back to itself. Remove it, or name what it should lead to."),
-        (errno.ENAMETOOLONG, "Choose a shorter name."),
+        (errno.ENAMETOOLONG, "Give it, or the file that it is named after, a shorter one."),
         (errno.EROFS, "Choose a place that can be written, or make this one so."),
     ],
 )
 def test_what_the_disk_refuses_is_told_with_what_helps_against_it(code: int, advice: str) -> None:
     assert told_of_disk(OSError(code, os.strerror(code), "file")) == f"file: {os.strerror(code)}. {advice}"
+
+
+def test_a_name_that_is_too_long_is_no_matter_of_permissions(tmp_path: Path) -> None:
+    """Files beside a chat are named after it and longer, as that of what answers rest on."""
+    told = "the file cannot be written: File name too long. Give it, or the file that it is named after, a shorter one."
+    with pytest.raises(InputError, match=re.escape(told)):
+        write_bytes(tmp_path / f"{'n' * 249}.lorestudio.json", b"x")
