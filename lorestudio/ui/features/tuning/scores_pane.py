@@ -111,8 +111,8 @@ class ScoresPane(Pane):
         self.empty.pressed.connect(self.wanted)
 
     def focus_target(self) -> QWidget:
-        """The table in front, or what would fill it."""
-        if self.tabs.currentIndex() == 0 and self.scored.currentWidget() is self.empty:
+        """The table in front, or the button that would fill it."""
+        if self.tabs.currentIndex() == 0 and self.scored.currentWidget() is self.empty and self.empty.focusProxy():
             return self.empty
         return (self.scores, self.uses, self.gaps, self.effects, self.steps)[self.tabs.currentIndex()].view
 

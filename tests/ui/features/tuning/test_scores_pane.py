@@ -94,6 +94,10 @@ def test_each_tab_has_its_table_and_nothing_says_why(pane: ScoresPane) -> None:
         assert pane.focus_target() is sheet.view
     assert pane.empty.title.text() == "No vault"
     assert pane.scored.currentWidget() is pane.empty
+    pane.tabs.setCurrentIndex(0)
+    assert pane.focus_target() is pane.scores.view, "it has nothing to press"
+    pane.show_nothing("No chat open", "Open one.", (("chat.open", "Open chat…"),))
+    assert pane.focus_target() is pane.empty
     pane.set_current(current=False)
     assert [sheet.view.isEnabled() for sheet in tables] == [False, False, False, False, True]
     assert pane.changed_words.text().startswith("Move a setting")
