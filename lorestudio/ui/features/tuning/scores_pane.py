@@ -218,6 +218,12 @@ def _counted(title: str, amount: int) -> str:
     return f"{title} ({number(amount)})" if amount else title
 
 
+def _changes(each: EffectRow) -> str:
+    """Who enters and who leaves, as in the table of turns."""
+    groups = (("+", each.turn.entered), ("\N{MINUS SIGN}", each.turn.left))
+    return "   ".join(f"{sign} {', '.join(titles)}" for sign, titles in groups if titles)
+
+
 def _setting(each: StepEffect) -> str:
     return tr(each.label)
 
@@ -255,8 +261,7 @@ _EFFECTS: Final = (
            icon=lambda each: ("star", "accent") if each.first else None, help="A star: look there first"),
     Column("Tokens", lambda each: signed_words(each.turn.tokens[1] - each.turn.tokens[0]), width=FIT, numeric=True,
            sort=lambda each: each.turn.tokens[1] - each.turn.tokens[0]),
-    Column("Enters", lambda each: ", ".join(each.turn.entered)),
-    Column("Leaves", lambda each: ", ".join(each.turn.left), width=140),
+    Column("What changes", _changes),
     Column("Expected", lambda each: each.expected, width=150,
            tone=lambda each: "error" if each.turn.lost else "good"),
 )  # fmt: skip

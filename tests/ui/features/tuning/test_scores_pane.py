@@ -119,12 +119,15 @@ def test_steps_that_win_come_before_those_that_lose_in_bars_of_two_colours(pane:
 
 
 def test_an_effect_in_words(pane: ScoresPane) -> None:
+    """As in the timeline; a column for those who leave, mostly empty, took the room of those who enter."""
     bell, skarn = (Expectation(Should.IN, (f"{name}.md",)) for name in ("Bell", "Skarn"))
     row = EffectRow(replace(turn(4, ("Bell",), ("Skarn",), tokens=-3), won=(bell,), lost=(skarn,)), True)
     pane.effects.model.set_rows([row])
-    assert [pane.effects.model.index(0, column).data() for column in range(5)] == [
-        "#4", "−3", "Bell", "Skarn", "✓ Bell should be in; ✗ Skarn should be in",
+    assert [pane.effects.model.index(0, column).data() for column in range(pane.effects.model.columnCount())] == [
+        "#4", "−3", "+ Bell   − Skarn", "✓ Bell should be in; ✗ Skarn should be in",
     ]  # fmt: skip
+    pane.effects.model.set_rows([replace(row, turn=turn(4, (), ("Skarn", "Bell")))])
+    assert pane.effects.model.index(0, 2).data() == "− Skarn, Bell"
 
 
 def test_scores_are_counted_in_the_heads_of_their_tabs(pane: ScoresPane) -> None:
