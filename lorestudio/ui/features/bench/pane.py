@@ -59,8 +59,8 @@ def bench_table(parent: QObject) -> RecordTable:
     columns = (
         Column("Entry", attrgetter("title"), look=_title_look,
                spoken=lambda row: tr("{title}: {state}", title=row.title, state=tr(fate_mark(row.fate).word))),
-        Column("Key", key_words, look=lambda row: _look(key_words(row))),
-        Column("Why", why_words, look=lambda row: _look(why_words(row))),
+        Column("Key", key_words, width=110, look=lambda row: _look(key_words(row))),
+        Column("Why", why_words, width=140, look=lambda row: _look(why_words(row))),
         Column("Tokens", lambda row: number(row.tokens), width=62, numeric=True,
                look=lambda row: _look("", Words(number(row.tokens), tone="text_muted", scale=0.93, gap=0))),
     )  # fmt: skip

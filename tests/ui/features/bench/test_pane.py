@@ -335,6 +335,9 @@ def test_a_row_is_drawn_with_all_that_it_says(shown, qtbot) -> None:
     tokens = pane.model.index(0, TOKENS).data()
     assert words_drawn(pane.table.viewport()) == ["Lamp", "lamp", "Key found", tokens]
     assert pane.model.index(0, KEY).data(TOOLTIP) == full_words(pane.model.row(0))
+    title, key, why = (pane.table.columnWidth(place) for place in (ENTRY, KEY, WHY))
+    assert (key, why) == (round(pane.width() * 0.22), round(pane.width() * 0.28))
+    assert title > why, "a third each cut titles beside empty columns"
     pane.table.selectRow(0)
     assert pane.why.text() == f"Lamp: {full_words(pane.model.row(0))}"
     assert window.docks["bench"].bar._note.text() == "1 in, 0 stopped"
