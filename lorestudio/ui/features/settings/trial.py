@@ -95,16 +95,15 @@ class Trial(QObject):
 
     @property
     def words(self) -> str:
-        """What it would do to the open reply and to the whole chat; why that is not known yet."""
-        return "\n".join(filter(None, (self._words_here, self._live.whole.words)))
+        """What it would do to the open reply and to the whole chat, then to whom; why that is not known yet.
 
-    @property
-    def _words_here(self) -> str:
-        if self.diff is None:
-            return self.waiting
-        first, *more = diff_lines(self.diff)
-        first = tr("{reply}: {told}", reply=turn_words(self.diff.after.turn), told=first)
-        return "\n".join((first, *more, *self.remarks))
+        A low pane shows the beginning.
+        """
+        here, more = self.waiting, list[str]()
+        if self.diff is not None:
+            first, *more = diff_lines(self.diff)
+            here = tr("{reply}: {told}", reply=turn_words(self.diff.after.turn), told=first)
+        return "\n".join(filter(None, (here, self._live.whole.words, *self.remarks, *more)))
 
     @property
     def waiting(self) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from types import SimpleNamespace
 
 import pytest
 from PySide6.QtGui import QTextCursor
@@ -130,6 +131,20 @@ def test_the_tokens_of_both_are_told_only_where_they_differ(window) -> None:
     told = f"{gate.tokens} tokens in the prompt, as before"
     assert diff_lines(compare(before, other)) == [told, "~ Another text: Gate"]
     assert diff_lines(compare(before, before)) == [f"No difference: the same entries go in, {gate.tokens} tokens."]
+
+
+@pytest.mark.always
+def test_what_the_whole_chat_does_is_said_before_names(window) -> None:
+    """A low pane shows three lines, and the names of those who enter took them."""
+    before = window.session.runs.trace(window.selection.generation)
+    (gate,) = before.injections
+    trial = window.features.settings.pane.trial
+    trial.diff = compare(before, replace(before, injections=(replace(gate, tokens=gate.tokens + 5),)))
+    trial.remarks = ("The model is not asked.",)
+    trial._live = SimpleNamespace(whole=SimpleNamespace(words="Whole chat: 2 of 2 replies change"))
+    reply, *others = trial.words.splitlines()
+    assert reply.endswith(f": {gate.tokens} → {gate.tokens + 5} tokens in the prompt")
+    assert others == ["Whole chat: 2 of 2 replies change", "The model is not asked.", "~ Another length: Gate"]
 
 
 def bench_titles(window) -> set[str]:
