@@ -79,7 +79,7 @@ class Extra(StrEnum):
     CREATOR_NOTES = "matchCreatorNotes"
 
 
-class BookEntry(Struct, frozen=True):
+class BookEntry(Struct, frozen=True, gc=False):  # no part of a cycle, and there are thousands of them
     """One entry. None means that the global setting decides; for a timed effect and a level that there is none.
 
     `content` is without its decorators; `digest` tells whether the entry has changed since a timed effect began.

@@ -193,7 +193,7 @@ class Watch:
                 owners.setdefault(trim(key).lower(), []).append(place)
             self._reaches.setdefault((entry.scan_depth, entry.extras), entry)
         self.always = frozenset(always)
-        self._keys = automaton_of({key: tuple(places) for key, places in owners.items()})
+        self._keys = automaton_of(owners)
 
     def places(self, haystack: Haystack, scan: Scan, others: Iterable[Collection[str]]) -> list[int]:
         """The places of the entries to look at, in order; `others` are uids of entries that matter besides."""

@@ -22,7 +22,7 @@ from lorestudio.domain.automaton import LONGEST_WORD, automaton_of
 from lorestudio.domain.chat import Message
 from lorestudio.domain.entry import ANY_REFINE, Entry
 from lorestudio.domain.javascript import WHITE_SPACE, as_units, fold, head, trim
-from lorestudio.domain.records import grouped, replace
+from lorestudio.domain.records import replace
 from lorestudio.systems.deeplore.matching.kept import NOTHING_KEPT, Kept
 
 KEY_LIMIT: Final = 200
@@ -62,7 +62,7 @@ def _has_lone_surrogate(text: str) -> bool:
     return not text.isascii() and any("\ud800" <= char <= "\udfff" for char in text)
 
 
-class KeyPattern(Struct, frozen=True):
+class KeyPattern(Struct, frozen=True, gc=False):  # no part of a cycle, and there are thousands of them
     """A key as it is searched: `text` in the folded haystack; `word` where it must stand alone.
 
     It is searched `apart` where it is too long for an automaton, or has half a surrogate pair.
@@ -88,10 +88,10 @@ class PatternFinder:
 
     def occurring(self, text: str, searched: str) -> Iterator[tuple[int, int]]:
         """Every occurrence in a text as pattern number and start; `searched` is the text as automatons see it."""
-        for end, (size, numbers) in self._automaton.iter(searched):
-            start = end - size + 1
+        for end, numbers in self._automaton.iter(searched):
             for number in numbers:
                 pattern = self._patterns[number]
+                start = end - len(pattern.text) + 1
                 if pattern.word:
                     if stands_alone(searched, start, end + 1):
                         yield number, start
@@ -192,9 +192,12 @@ class KeyTable:
 
     def _built(self, numbers: Iterable[int]) -> tuple[PatternFinder, ...]:
         """A finder of these patterns, none where there is nothing to search."""
-        patterns = ((number, self.patterns[number]) for number in numbers)
-        by_text = grouped((self.searched(pattern.text), number) for number, pattern in patterns if not pattern.apart)
-        automaton = automaton_of({text: (len(text), tuple(same)) for text, same in by_text.items()})
+        by_text: dict[str, tuple[int, ...]] = {}
+        for number in numbers:
+            if not (pattern := self.patterns[number]).apart:
+                text = self.searched(pattern.text)
+                by_text[text] = (*by_text.get(text, ()), number)  # few patterns have one text
+        automaton = automaton_of(by_text)
         return () if automaton is None else (PatternFinder(automaton, self.patterns),)
 
     def searched(self, text: str) -> str:
