@@ -36,7 +36,7 @@ _NAMES: Final = {"keys": "key", "refine_keys": "keysecondary", "body": "content"
 """The fields of a note that an entry has under other names."""
 
 
-class Listed(Struct, frozen=True):
+class Listed(Struct, frozen=True, gc=False):  # no part of a cycle, and there are thousands of them
     """An entry as it is scanned, as it stands in its file, and as the index has it."""
 
     entry: BookEntry
@@ -58,16 +58,17 @@ def checked_books(
     more: dict[NoteKey, list[Hit]] = defaultdict(list)
     for key, hit in (*_alike(on), *_groups(on), *_beyond(on, budget, about)):
         more[key].append(hit)
-    known = {each.key: each for each in on}
+    # Not the entries themselves: those of a hundred thousand would be there twice for as long as the checks go on.
+    known = {each.key: (each.raw, each.entry.name, each.note) for each in on}
 
     def read(key: NoteKey, text: str) -> CheckedEntry | None:
-        before = known[key]
+        before, name, note = known[key]
         try:
-            raw = changed_entry(before.raw, text)
+            raw = changed_entry(before, text)
         except ValueError:
             return None
-        entry = native_entry(raw, before.entry.name)
-        note = replace(before.note, title=title_of(entry), content=entry.content, content_hash=entry.digest)
+        entry = native_entry(raw, name)
+        note = replace(note, title=title_of(entry), content=entry.content, content_hash=entry.digest)
         return _note(Listed(entry, raw, note), settings, ())
 
     notes = {each.key: _note(each, settings, more.get(each.key, ())) for each in on}

@@ -326,9 +326,11 @@ class VaultFacts:
     @cached_property
     def _sharers(self) -> Mapping[str, Holders]:
         """For each key in lower case that several have the entries that have it, guides left out."""
-        entries = (entry for entry in self.index.entries if not entry.guide)
-        having = grouped((key.lower(), (key, entry)) for entry in entries for key in usable_keys(entry))
-        return {key: Holders(each) for key, each in having.items() if len(each) > 1}
+        entries = [entry for entry in self.index.entries if not entry.guide]
+        times = Counter(key.lower() for entry in entries for key in usable_keys(entry))
+        pairs = ((key.lower(), (key, entry)) for entry in entries for key in usable_keys(entry))
+        having = grouped((key, pair) for key, pair in pairs if times[key] > 1)
+        return {key: Holders(each) for key, each in having.items()}
 
     def sharers(self, note: NoteKey, key: str) -> str:
         """The titles of other notes' entries with that key in any case, quoted; guides are left out."""
@@ -342,17 +344,20 @@ class VaultFacts:
     @cached_property
     def _longer(self) -> Mapping[KeyForm, Holders]:
         """For each key the entries with keys that contain it; very short keys are left out."""
-        holders: dict[KeyForm, list[tuple[str, Entry]]] = {}
+        longer = {short: forms for short, forms in contained(form for form, _ in self._forms()).items()
+                  if not is_short(short.text)}  # fmt: skip
+        # Gone through twice: holders of all keys take more memory than a large lorebook itself.
+        told = set(chain.from_iterable(longer.values()))
+        holders = grouped((form, having) for form, having in self._forms() if form in told)
+        return {short: Holders(chain.from_iterable(holders[form] for form in forms)) for short, forms in longer.items()}
+
+    def _forms(self) -> Iterator[tuple[KeyForm, tuple[str, Entry]]]:
+        """The keys as they are searched, each with the key as written and the entry; guides are left out."""
         for entry in self.index.entries:
             if not entry.guide:
                 rules = self.rules.keys_of(entry)
                 for key in rules.plain(entry.keys):
-                    holders.setdefault(key_form(key, rules), []).append((key, entry))
-        return {
-            short: Holders(chain.from_iterable(holders[form] for form in forms))
-            for short, forms in contained(holders).items()
-            if not is_short(short.text)
-        }
+                    yield key_form(key, rules), (key, entry)
 
     def longer(self, note: NoteKey, key: KeyForm) -> tuple[str, str]:
         """The titles of other notes' entries with keys that contain it, quoted, and that key, "" for several."""

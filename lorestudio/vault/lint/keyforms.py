@@ -15,7 +15,6 @@ from msgspec import Struct
 
 from lorestudio.domain.automaton import automaton_of
 from lorestudio.domain.javascript import WHITE_SPACE, fold, head, length, trim
-from lorestudio.domain.records import grouped
 
 SEARCHED: Final = 200
 """Code units of a key that are searched."""
@@ -50,7 +49,7 @@ class KeyRules(Struct, frozen=True):
         return tuple(key for key in keys if trim(key))
 
 
-class KeyForm(Struct, frozen=True):
+class KeyForm(Struct, frozen=True, gc=False):  # no part of a cycle, and there are thousands of them
     """A key as it is searched: `word` where it has to stand alone, `exact` where its case counts."""
 
     text: str
@@ -87,13 +86,17 @@ def _open(key: KeyForm, place: int) -> bool:
 def contained(forms: Iterable[KeyForm]) -> dict[KeyForm, list[KeyForm]]:
     """For each key those longer ones that it covers; keys that cover none are left out."""
     known = tuple(dict.fromkeys(forms))
-    by_text = grouped((form.text, form) for form in known if form.text)
-    automaton = automaton_of({text: (text, same) for text, same in by_text.items()})
+    by_text: dict[str, tuple[KeyForm, ...]] = {}
+    for form in known:
+        if form.text:
+            by_text[form.text] = (*by_text.get(form.text, ()), form)  # four forms at most have one text
+    automaton = automaton_of(by_text)
     if automaton is None:
         return {}
+    del by_text  # the automaton has it all, of a large lorebook a second time
     found: dict[KeyForm, list[KeyForm]] = {}
     for long in known:
-        shorter = {text: same for _, (text, same) in automaton.iter(long.text) if text != long.text}
+        shorter = {same[0].text: same for _, same in automaton.iter(long.text) if same[0].text != long.text}
         for same in shorter.values():
             for short in same:
                 if (short.exact is long.exact and not short.word) or covers(short, long):
