@@ -42,7 +42,7 @@ class FieldFate(Struct, frozen=True):
     how: str = ""
 
 
-class EntryFate(Struct, frozen=True):
+class EntryFate(Struct, frozen=True, gc=False):  # no part of a cycle, and there are thousands of them
     """What becomes of an entry. Only fields that say something are listed: not those as in a new entry.
 
     `left_out` is the reason why the entry does not go along at all, "" where it does.

@@ -59,12 +59,15 @@ class Twin(StrEnum):
 
 
 class BookFileRead(Terse, frozen=True):
-    """A file of lore as it was read. `data` are its bytes, none of Markdown, which no book is written back into."""
+    """A file of lore as it was read. `original` is its text, "" of a picture or an archive.
 
-    unprinted = ("data", "lore")
+    It is None for Markdown, which no book is written back into.
+    """
+
+    unprinted = ("lore", "original")
 
     path: Path
-    data: bytes
+    original: str | None
     lore: Lore
     heads: bool = False
 
@@ -87,7 +90,7 @@ class ImportChoice(Struct, frozen=True):
     gates: bool = False
 
 
-class ImportedEntry(Struct, frozen=True):
+class ImportedEntry(Struct, frozen=True, gc=False):  # no part of a cycle, and there are thousands of them
     """What becomes of one entry. `source` is its book's own name, `filename` the note that it becomes or goes into,
     "" where it is left out.
 
@@ -150,7 +153,8 @@ def read_books(
         try:
             data = b"" if path.is_dir() or path.suffix.lower() == NOTE_SUFFIX else read_file(path)
             lore = parse_lore(data, path, heads=heads, split=split) if data else read_lore(path, split=split)
-            book = BookFileRead(path, data if lore.form != NOTES or not split else b"", lore, heads)
+            original = original_text(data) if data and (lore.form != NOTES or not split) else None
+            book = BookFileRead(path, original, lore, heads)
             check_unlinked(book, links)
         except (InputError, VaultError) as error:
             if left is None:
@@ -232,10 +236,12 @@ class _Making:
         name = self._free_book(lore.name)
         folder = checked_folder(f"{self.choice.folder}/{note_name(name, 'Lorebook')}", self.vault.folder)
         notes: dict[str, LinkedNote] = {}
+        entries: dict[str, Raw] = {}
         groups = _groups(lore.entries) if self.choice.excludes else {}
         wanted = None if self.choice.only is None else self.choice.only.get(lore.name, frozenset())
         for raw in lore.entries:
             uid = to_string(raw.get("uid"))
+            entries[uid] = raw
             note = _approximated(note_of(raw, name, self.rules), raw, groups, gates=self.choice.gates)
             left_out = self._left_out(raw, wanted, uid)
             if left_out:
@@ -247,12 +253,10 @@ class _Making:
             if isinstance(change, NoteFileChange):
                 notes[uid] = LinkedNote(done.filename, change.after or "")
             yield done
-        if notes and book.data:
-            entries = {to_string(raw.get("uid")): raw for raw in lore.entries}
+        if notes and book.original is not None:
             place = f"{folder}/{note_name(name, 'Lorebook')}{SUFFIX}"
-            original = original_text(book.data)
             self.changes.append(
-                BookLink(name, str(book.path), lore.form, folder, entries, notes, original, place, book.heads)
+                BookLink(name, str(book.path), lore.form, folder, entries, notes, book.original, place, book.heads)
             )
 
     def remarks(self, done: Sequence[ImportedEntry]) -> tuple[str, ...]:
