@@ -173,9 +173,9 @@ def replay(
     as_json: Annotated[bool, typer.Option("--json", help="Print all traces as JSON.")] = False,
 ) -> None:
     """Replay a chat turn by turn and say what was injected, what was not, and why."""
-    opened = replace(given.project(), context_size=context_size)
-    read = with_chosen(opened, chosen, by.named(opened)).read_for(kind_of(by.named(opened)))
-    project = with_fixed(read, fixed_switches)
+    project = replace(given.project(), context_size=context_size)
+    project = with_chosen(project, chosen, by.named(project)).read_for(kind_of(by.named(project)))
+    project = with_fixed(project, fixed_switches)
     asked = answering(answers, project, fresh=ask_again)
     if kind is not None:
         telling = [name for name, each in KINDS.items() if "generation_type" in each.settings.model_fields]

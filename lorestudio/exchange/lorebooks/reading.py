@@ -133,44 +133,56 @@ def _with_texts(book: Lorebook, notes: Mapping[tuple[str, str], NoteText]) -> Lo
 
 
 def as_notes(
-    books: Sequence[Lorebook], settings: DeepLoreSettings, counter: TokenCounter, before: VaultState | None = None
+    books: Sequence[Lorebook],
+    settings: DeepLoreSettings,
+    counter: TokenCounter,
+    before: VaultState | None = None,
+    *,
+    whole: bool = False,
 ) -> VaultState:
     """The books in play as vaults, every entry the note that importing it makes, in the order of these notes' names.
 
-    Each file has the name of its entry in its book. What has no text and no keys, which is not imported, is left out;
-    so is what fits into no note. An entry that is as it was `before`, by the same settings, is not read again.
+    Each file has the name of its entry in its book, and its text where the `whole` notes are wanted. What has no text
+    and no keys, which is not imported, is left out; so is what fits into no note. An entry that is as it was `before`,
+    by the same settings, is not read again.
     """
     rules = ParseRules.from_settings(settings)
     parser = parser_key(rules)
     known = {vault.name: vault for vault in before.vaults if vault.parser == parser} if before is not None else {}
     new = partial(KnownVault, parser=parser)
-    vaults = [_as_vault(book, rules, known.get(book.name) or new(book.name)) for book in in_play(books).used]
+    used = in_play(books).used
+    vaults = [_as_vault(book, rules, known.get(book.name) or new(book.name), whole=whole) for book in used]
     return state_of(vaults, settings, counter, None if before is None else before.assembly)
 
 
-def _as_vault(book: Lorebook, rules: ParseRules, before: KnownVault) -> KnownVault:
+def _as_vault(book: Lorebook, rules: ParseRules, before: KnownVault, *, whole: bool) -> KnownVault:
     known, taken = {file.filename: file for file in before.files}, set[str]()
     files = []
     for entry, raw in zip(book.entries, book.raws, strict=True):
         filename = f"{NAMED}{entry.name}"
         file = known.get(filename)
         if file is None or file.digest != entry.digest:
-            text, note = _as_note(book.name, entry.name, raw, rules)
-            file = KnownFile(filename, entry.digest, note, text=text)
+            text, note = _as_note(filename, book.name, entry.name, raw, rules)
+            # What is not imported has an empty text. Those of the others take as much memory as the book.
+            file = KnownFile(filename, entry.digest, note, text=text if whole or not text else None)
         name = note_name(title_of(raw, entry.name), filename)
         # What is not imported takes no name from another one.
-        files.append((index_order(free_name(name, ".md", taken) if file.text else name), file))
+        files.append((index_order(name if file.text == "" else free_name(name, ".md", taken)), file))
     return replace(before, files=tuple(file for _, file in sorted(files, key=itemgetter(0))))
 
 
-def _as_note(book: str, uid: str, raw: Mapping[str, Json], rules: ParseRules) -> tuple[str, Entry | LeftOutNote]:
-    filename, title = f"{NAMED}{uid}", title_of(raw, uid)
+def _as_note(
+    filename: str, book: str, uid: str, raw: Mapping[str, Json], rules: ParseRules
+) -> tuple[str, Entry | LeftOutNote]:
+    title, content = title_of(raw, uid), raw.get("content")
     try:
         text = note_of(raw, book, rules).text
     except InputError as error:
         return "", LeftOutNote(filename, book, NoteProblem.UNREADABLE, str(error), title)
     note = parse_note(text, filename, book, rules)
-    empty = not raw.get("content") and not raw.get("key")
+    empty = not content and not raw.get("key")
+    if isinstance(note, Entry) and note.content == content:
+        note = replace(note, content=content)  # the text that is there already
     if isinstance(note, LeftOutNote):
         off = note.problem is NoteProblem.DISABLED
         note = replace(note, message="The entry is switched off." if off else note.message, title=title)

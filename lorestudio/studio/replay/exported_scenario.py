@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.javascript import Json
+from lorestudio.exchange.lorebooks.reading import as_notes
 from lorestudio.exchange.problems import InputError
 from lorestudio.exchange.scenario_file import Scenario
 from lorestudio.settings.deeplore import declarations, dump
@@ -110,7 +111,8 @@ def note_settings(project: Project) -> dict[str, Json]:
 def vault_files(project: Project) -> tuple[list[VaultFiles], tuple[str, ...]]:
     """The vaults' texts in index order. Raises InputError where they do not give the project's index any more."""
     if project.of_books:
-        read = project.as_notes.vaults if project.as_notes is not None else ()
+        as_read = project.as_notes is not None
+        read = as_notes(project.books, project.settings, project.counter, whole=True).vaults if as_read else ()
         told = ("The entries are in it as the notes that importing them makes.",) if read else ()
         return [VaultFiles(vault.name, _numbered(vault)) for vault in read], told
     wanted = definition_path(project.settings)

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from lorestudio.exchange.lorebooks.crossing import Fidelity
 from lorestudio.exchange.lorebooks.entry import NEW_ENTRY
+from lorestudio.exchange.lorebooks.reading import as_notes
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.lorebooks.exporting import ExportChoice, ExportPlan, plan_export
 from lorestudio.studio.lorebooks.importing import ImportChoice, ImportPlan, Twin, both_lines, plan_import, read_books
@@ -321,6 +322,17 @@ def went_in(project: Project, system: str) -> list[list[tuple[str, int, str, str
         ]
         for trace in asyncio.run(simulator.replay())
     ]
+
+
+def test_a_book_that_is_read_as_notes_holds_no_text_twice(tmp_path: Path) -> None:
+    bell = {"comment": "Bell", "content": "It rings at low water.", "key": ["bell"], "order": 0}
+    project = open_project([book(tmp_path, bell, {"comment": "Gate", "content": "", "key": []})])
+    state = project.read_for(kind_of("deeplore")).as_notes
+    assert state is not None
+    assert [file.text for file in state.vaults[0].files] == [None, ""]
+    assert state.index.entries[0].content is project.books[0].raws[0]["content"]
+    whole = as_notes(project.books, project.settings, project.counter, whole=True)
+    assert "# Bell\n\nIt rings at low water." in (whole.vaults[0].files[0].text or "")
 
 
 @pytest.mark.parametrize("system", ["deeplore", "hybrid", "context-window"])
