@@ -56,7 +56,8 @@ def trim_end(text: str) -> str:
 
 def fold(text: str) -> str:
     """Lower-case after NFC normalisation; the result is not normalised again (rules: deeplore 0.1)."""
-    return text.lower() if text.isascii() else unicodedata.normalize("NFC", text).lower()
+    folded = text.lower() if text.isascii() else unicodedata.normalize("NFC", text).lower()
+    return text if folded == text else folded  # most keys are so already: of a large lorebook each would be there twice
 
 
 def added(numbers: Iterable[float]) -> float:

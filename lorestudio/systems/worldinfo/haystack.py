@@ -189,8 +189,9 @@ class Watch:
             if _is_special(entry):
                 always.add(place)
                 continue
-            for key in entry.keys:
-                owners.setdefault(trim(key).lower(), []).append(place)
+            for key in map(trim, entry.keys):
+                lower = key.lower()
+                owners.setdefault(key if lower == key else lower, []).append(place)  # most are written so
             self._reaches.setdefault((entry.scan_depth, entry.extras), entry)
         self.always = frozenset(always)
         self._keys = automaton_of(owners)
