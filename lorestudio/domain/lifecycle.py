@@ -6,7 +6,7 @@ import asyncio
 import sys
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Callable, Coroutine, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from types import TracebackType
@@ -16,6 +16,7 @@ from msgspec import Struct
 
 from lorestudio.domain.chat import Generation
 
+_Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
 
 
@@ -83,6 +84,13 @@ def heed(cancel: CancelToken | None) -> None:
     """Raises Cancelled after a request to stop; work without a token is never stopped."""
     if cancel is not None and cancel.cancelled:
         raise Cancelled
+
+
+def heeding(items: Iterable[_Item], cancel: CancelToken | None) -> Iterator[_Item]:
+    """The items one by one, as long as nobody asks to stop. Raises Cancelled."""
+    for item in items:
+        heed(cancel)
+        yield item
 
 
 class Progress(Struct, frozen=True):

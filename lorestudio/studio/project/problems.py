@@ -450,7 +450,7 @@ class ProblemFinder:
     ) -> tuple[Scope, tuple[tuple[str, int], ...], tuple[str, ...]]:
         file, unmet, more = _settings_file(project)
         if project.of_books and by.kind.books is not None:
-            books = by.kind.books.checked(by.settings, project.read_for(by.kind).scene(), project.known_context)
+            books = by.kind.books.checked(by.settings, project.read_for(by.kind).scene(), project.known_context, cancel)
             index = VaultIndex(tuple(note.entry for note in books.notes.values()), vaults=project.index.vaults)
             texts = EntryTexts(project.books)
             return Scope(index, project.settings, texts, counter=project.counter, books=books), unmet, more

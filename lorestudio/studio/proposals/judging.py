@@ -180,7 +180,8 @@ class Judge(Struct, frozen=True):
         """The judge of a project; prepares its chat for searching. `by` decides, None for the project's own system."""
         by, ways = project.searching(by), {}
         if project.of_books and by.kind.books is not None:
-            checked = by.kind.books.checked(by.settings, project.read_for(by.kind).scene(), project.known_context)
+            scene = project.read_for(by.kind).scene()
+            checked = by.kind.books.checked(by.settings, scene, project.known_context, None)
             ways = {key: entry.keys for key, entry in checked.notes.items()}
         return cls(project, SearchableChat.of(project.chat, by.key_search), ways)
 

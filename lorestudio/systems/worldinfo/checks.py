@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from typing import Final
 
 from msgspec import Struct
 
 from lorestudio.domain.entry import Entry
 from lorestudio.domain.javascript import Json, length, number_text, to_number, trim, truthy
+from lorestudio.domain.lifecycle import CancelToken, heeding
 from lorestudio.domain.records import replace
 from lorestudio.domain.tokens import TokenCounter
 from lorestudio.exchange.lorebooks.entry import (
@@ -50,10 +52,17 @@ class Listed(Struct, frozen=True, gc=False):  # no part of a cycle, and there ar
 
 
 def checked_books(
-    settings: WorldInfoSettings, listed: Sequence[Listed], budget: int, counter: TokenCounter
+    settings: WorldInfoSettings,
+    listed: Sequence[Listed],
+    budget: int,
+    counter: TokenCounter,
+    cancel: CancelToken | None = None,
 ) -> CheckedBooks:
-    """The entries that are on, and what is to be said of their fields. `budget` is that of the scan, in tokens."""
-    on = [*_told_apart(each for each in listed if not each.entry.disabled)]
+    """The entries that are on, and what is to be said of their fields. `budget` is that of the scan, in tokens.
+
+    Raises Cancelled.
+    """
+    on = [*_told_apart(each for each in heeding(listed, cancel) if not each.entry.disabled)]
     about = "" if counter.exact else "≈ "
     more: dict[NoteKey, list[Hit]] = defaultdict(list)
     for key, hit in (*_alike(on), *_groups(on), *_beyond(on, budget, about)):
@@ -71,7 +80,7 @@ def checked_books(
         note = replace(note, title=title_of(entry), content=entry.content, content_hash=entry.digest)
         return _note(Listed(entry, raw, note), settings, ())
 
-    notes = {each.key: _note(each, settings, more.get(each.key, ())) for each in on}
+    notes = {each.key: _note(each, settings, more.get(each.key, ())) for each in heeding(on, cancel)}
     return CheckedBooks(notes, read, _NAMES, tuple(_constants(on, budget, about)))
 
 
@@ -90,8 +99,12 @@ def _note(each: Listed, settings: WorldInfoSettings, more: Iterable[Hit]) -> Che
     keys, secondary = _plain(entry.keys), _plain(entry.secondary) if entry.selective else ()
     as_it_is = (keys, secondary) == (each.note.keys, each.note.refine_keys)  # so are most of a hundred thousand
     note = each.note if as_it_is else replace(each.note, keys=keys, refine_keys=secondary)
-    rules = KeyRules(ways.case_sensitive, ways.whole_words, bool(entry.groups))  # scores in groups count keys
+    rules = _key_rules(ways.case_sensitive, ways.whole_words, bool(entry.groups))  # scores in groups count keys
     return CheckedEntry(note, rules, (*_waking(each, settings), *_keys(each), *_chances(each), *_placing(each), *more))
+
+
+_key_rules: Final = cache(KeyRules)
+"""There are eight of them, and thousands of entries."""
 
 
 def _plain(keys: Iterable[str]) -> tuple[str, ...]:

@@ -15,6 +15,7 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING, Final
 
 from lorestudio.domain.entry import Entry, LeftOutNote, VaultIndex
+from lorestudio.domain.lifecycle import CancelToken, heeding
 from lorestudio.domain.records import grouped
 from lorestudio.trace.wording import first_few
 from lorestudio.vault.lint.keyforms import KeyForm, contained, covers, is_short, key_form
@@ -288,10 +289,14 @@ NOBODY: Final = Holders()
 
 
 class VaultFacts:
-    """An index seen as a whole. Everything is worked out on first use and holds for this index and these rules."""
+    """An index seen as a whole. Everything is worked out on first use and holds for this index and these rules.
+
+    What takes seconds of a hundred thousand entries heeds `cancel`, of whoever asks just now, and is not kept then.
+    """
 
     def __init__(self, index: VaultIndex, rules: Rules) -> None:
         self.index, self.rules = index, rules
+        self.cancel: CancelToken | None = None
         self._near: dict[str, str] = {}
 
     @cached_property
@@ -327,8 +332,8 @@ class VaultFacts:
     def _sharers(self) -> Mapping[str, Holders]:
         """For each key in lower case that several have the entries that have it, guides left out."""
         entries = [entry for entry in self.index.entries if not entry.guide]
-        times = Counter(key.lower() for entry in entries for key in usable_keys(entry))
-        pairs = ((key.lower(), (key, entry)) for entry in entries for key in usable_keys(entry))
+        times = Counter(key.lower() for entry in heeding(entries, self.cancel) for key in usable_keys(entry))
+        pairs = ((key.lower(), (key, entry)) for entry in heeding(entries, self.cancel) for key in usable_keys(entry))
         having = grouped((key, pair) for key, pair in pairs if times[key] > 1)
         return {key: Holders(each) for key, each in having.items()}
 
@@ -344,7 +349,7 @@ class VaultFacts:
     @cached_property
     def _longer(self) -> Mapping[KeyForm, Holders]:
         """For each key the entries with keys that contain it; very short keys are left out."""
-        longer = {short: forms for short, forms in contained(form for form, _ in self._forms()).items()
+        longer = {short: forms for short, forms in contained((form for form, _ in self._forms()), self.cancel).items()
                   if not is_short(short.text)}  # fmt: skip
         # Gone through twice: holders of all keys take more memory than a large lorebook itself.
         told = set(chain.from_iterable(longer.values()))
@@ -353,7 +358,7 @@ class VaultFacts:
 
     def _forms(self) -> Iterator[tuple[KeyForm, tuple[str, Entry]]]:
         """The keys as they are searched, each with the key as written and the entry; guides are left out."""
-        for entry in self.index.entries:
+        for entry in heeding(self.index.entries, self.cancel):
             if not entry.guide:
                 rules = self.rules.keys_of(entry)
                 for key in rules.plain(entry.keys):

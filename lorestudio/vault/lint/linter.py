@@ -169,6 +169,7 @@ class Linter:
     ) -> Report:
         """All findings of the vault. `on_progress` gets notes done and their total. Raises Cancelled."""
         facts = self._prepare(scope)
+        facts.cancel = cancel
         found = list(_settings_findings(scope))
         notes = tuple(_notes(scope))
         fresh: dict[NoteKey, _LintedNote] = {}
@@ -200,6 +201,7 @@ class Linter:
     def note(self, scope: Scope, key: NoteKey, text: str) -> tuple[Finding, ...]:
         """The findings of one note with another text, at once; of the other entries the index of `scope` tells."""
         facts, books = self._prepare(scope), scope.books
+        facts.cancel = None
         if books is not None:
             read = books.read(key, text)
             if read is None:

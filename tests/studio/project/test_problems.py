@@ -462,6 +462,16 @@ def test_it_can_be_stopped(tmp_path: Path) -> None:
         ProblemFinder().find(project, cancel=token)
 
 
+def test_the_checks_of_a_lorebooks_fields_can_be_stopped(tmp_path: Path) -> None:
+    book, kind, token = tmp_path / "Sea.json", kind_of("world-info"), CancelToken()
+    book.write_text(json.dumps({"entries": {"0": {**NEW_ENTRY, "key": ["bell"]}}}), "utf-8")
+    scene = open_project([book]).scene()
+    token.cancel()
+    assert kind.books is not None
+    with pytest.raises(Cancelled):
+        kind.books.checked(kind.settings(), scene, 0, token)
+
+
 def test_a_vault_that_vanished_is_a_failure_and_the_rest_is_checked(tmp_path: Path) -> None:
     project = make(tmp_path, {"A": note("keys: [ai]")})
     (tmp_path / "vault").rename(tmp_path / "elsewhere")

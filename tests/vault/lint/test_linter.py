@@ -170,6 +170,28 @@ def test_it_can_be_stopped_and_tells_how_far_it_is() -> None:
         Linter().run(scope(FILES), cancel=token)
 
 
+class LaterStop(CancelToken):
+    """Somebody asks to stop after it was looked at so many times."""
+
+    def __init__(self, looks: int) -> None:
+        super().__init__()
+        self.looks = looks
+
+    @property
+    def cancelled(self) -> bool:
+        self.looks -= 1
+        return self.looks < 0
+
+
+def test_it_can_be_stopped_while_keys_are_compared_and_begins_anew_then() -> None:
+    linter, whole = Linter(), Linter().run(scope(FILES))
+    for looks in (2, 4, 6):
+        with pytest.raises(Cancelled):
+            linter.run(scope(FILES), cancel=LaterStop(looks))
+    assert linter.note(scope(FILES), ("v", "new.md"), note("keys: [harbour]"))  # for which nobody has asked to stop
+    assert linter.run(scope(FILES)) == whole
+
+
 def test_without_texts_what_the_entries_tell_is_checked() -> None:
     bare = replace(scope(FILES), texts={})
     report = lint(bare)
