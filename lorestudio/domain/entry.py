@@ -147,6 +147,11 @@ class Entry(Struct, frozen=True, eq=False, gc=False):  # no part of a cycle, and
         """The key of every tracker and of the exemption set: `vault:title`, exact."""
         return f"{self.vault}:{self.title}"
 
+    @property
+    def is_exempt(self) -> bool:
+        """Whether gates let it pass whatever the chat and whatever it requires or excludes (rules: deeplore 5.1)."""
+        return self.constant or self.seed or self.bootstrap
+
     def written(self, name: Literal["requires", "excludes", "cascade_links"]) -> tuple[str, ...]:
         """What the note says in a list of titles, missing ones included."""
         titles: tuple[str, ...] | None = getattr(self, f"written_{name}")

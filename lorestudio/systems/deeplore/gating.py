@@ -35,18 +35,13 @@ def is_set(value: Json) -> bool:
     return value is not None and value not in ("", [], ())
 
 
-def is_active(fields: Sequence[FieldDefinition], context: Mapping[str, Json]) -> bool:
-    """Whether any gating field has a value in the context; if none has, nothing is gated at all in 2.0.2."""
-    return any(field.gating and is_set(context.get(field.key)) for field in fields)
-
-
 def looked_at(
     fields: Sequence[FieldDefinition], context: Mapping[str, Json], rules: RuleSet
 ) -> Sequence[FieldDefinition]:
-    """The fields that are held against the context: without any context, in 2.6 those that only have to exist or be
-    missing (rules: deeplore-newer 1.5).
+    """The fields that are held against the context: without any context none in 2.0.2, in 2.6 those that only have to
+    exist or be missing (rules: deeplore-newer 1.5).
     """
-    if is_active(fields, context):
+    if any(field.gating and is_set(context.get(field.key)) for field in fields):
         return fields
     return [field for field in fields if field.gating and field.operator in EXISTENCE] if rules.existence_alone else ()
 
@@ -116,11 +111,6 @@ _OPERATORS: Final[Mapping[str, Callable[[Json, Json], bool]]] = {
     "gt": lambda mine, theirs: to_number(mine) > to_number(theirs),  # false where either is no number
     "lt": lambda mine, theirs: to_number(mine) < to_number(theirs),
 }
-
-
-def is_forced(entry: Entry) -> bool:
-    """Constants always, seeds too, and bootstraps, in 2.6 while the chat is short (rules: deeplore-newer 1.4)."""
-    return entry.constant or entry.seed or entry.bootstrap
 
 
 class Policy(Struct, frozen=True):

@@ -19,7 +19,7 @@ from lorestudio.domain.lifecycle import CancelToken, heeding
 from lorestudio.domain.records import grouped
 from lorestudio.trace.wording import first_few
 from lorestudio.vault.lint.keyforms import KeyForm, contained, covers, is_short, key_form
-from lorestudio.vault.lint.model import NAMED, NoteKey, Rules, is_exempt, quoted, usable_keys
+from lorestudio.vault.lint.model import NAMED, NoteKey, Rules, quoted, usable_keys
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -46,7 +46,7 @@ class Chains:
     @cached_property
     def circles(self) -> Mapping[str, tuple[str, ...]]:
         """For each title in a circle of requirements: the titles from it back to itself, itself at both ends."""
-        return self._circles(lambda entry: () if is_exempt(entry) else entry.requires)
+        return self._circles(lambda entry: () if entry.is_exempt else entry.requires)
 
     @cached_property
     def cascade_circles(self) -> Mapping[str, tuple[str, ...]]:
@@ -101,7 +101,7 @@ class Chains:
         needing = grouped(
             (title.lower(), entry)
             for entry in self._entries
-            if not is_exempt(entry) and (not entry.guide)
+            if not entry.is_exempt and (not entry.guide)
             for title in entry.requires
         )
         queue = deque(entry.title.lower() for entry in self._entries if entry.id in found)
@@ -122,7 +122,7 @@ class Chains:
         if entry.guide:
             # The fuzzy search lets guides in, against all intention.
             return "" if settings.fuzzy_search_enabled else "is a guide, which never goes into the prompt"
-        if is_exempt(entry):
+        if entry.is_exempt:
             return ""
         fault = self._contradiction(entry)
         if fault or self._rules.ai or settings.character_context_scan:
@@ -161,7 +161,7 @@ class Chains:
         if not any(entry.excludes for entry in self._entries):
             return found
         for entry in self._entries:
-            if entry.requires and not is_exempt(entry) and not entry.guide and (told := self._clash(entry)):
+            if entry.requires and not entry.is_exempt and not entry.guide and (told := self._clash(entry)):
                 found[entry.id] = told
         return found
 
@@ -173,7 +173,7 @@ class Chains:
         while queue and len(members) < FOLLOWED:
             title = queue.popleft()
             member = members[title]
-            if title != start and is_exempt(member):
+            if title != start and member.is_exempt:
                 continue  # it is there whatever it requires itself
             for name in member.requires:
                 target = name.lower()
@@ -184,7 +184,7 @@ class Chains:
                     queue.append(target)
         direct = {title.lower() for title in entry.requires}
         for title, member in members.items():
-            if is_exempt(member):
+            if member.is_exempt:
                 continue
             for name in member.excludes:
                 other = name.lower()

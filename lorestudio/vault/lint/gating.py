@@ -9,7 +9,7 @@ from lorestudio.domain.entry import FieldDefinition, NoteProblem
 from lorestudio.domain.file_names import same_name
 from lorestudio.domain.javascript import Json, to_string, trim
 from lorestudio.vault.lint.facts import MOST_STEPS, VaultFacts, base_name
-from lorestudio.vault.lint.model import FixSpec, Hit, Note, Rules, is_exempt, is_same, quoted
+from lorestudio.vault.lint.model import FixSpec, Hit, Note, Rules, is_same, quoted
 
 
 def field_values(note: Note, rules: Rules) -> Iterator[Hit]:
@@ -120,7 +120,7 @@ def contradictions(note: Note, _facts: VaultFacts) -> Iterator[Hit]:
     requires, excludes = entry.written("requires"), entry.written("excludes")
     if not (requires or excludes):
         return
-    if is_exempt(entry):
+    if entry.is_exempt:
         kind = "constant" if entry.constant else "a seed" if entry.seed else "a bootstrap entry"
         for name, titles in (("requires", requires), ("excludes", excludes)):
             if titles:
@@ -144,7 +144,7 @@ def contradictions(note: Note, _facts: VaultFacts) -> Iterator[Hit]:
 def excluded_fixtures(note: Note, facts: VaultFacts) -> Iterator[Hit]:
     """G06, G52: excluding what is always there, or at the beginning of every chat."""
     entry = note.entry
-    if entry.guide or is_exempt(entry):
+    if entry.guide or entry.is_exempt:
         return
     for title in dict.fromkeys(entry.written("excludes")):
         copies = [copy for copy in facts.titles.get(title.lower(), ()) if not copy.guide and not is_same(copy, entry)]
@@ -162,7 +162,7 @@ def chains(note: Note, facts: VaultFacts) -> Iterator[Hit]:
     entry, known = note.entry, facts.chains
     own = entry.title.lower()
     circle = known.circles.get(own)
-    if circle and not is_exempt(entry):
+    if circle and not entry.is_exempt:
         yield Hit("G07", f"“{circle[0]}” requires {_steps(circle[1:], ', which requires ')}.", "requires", circle[1])
     cascade = known.cascade_circles.get(own)
     if cascade:

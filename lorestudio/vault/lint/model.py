@@ -384,11 +384,6 @@ def is_same(one: Entry, other: Entry) -> bool:
     return (one.vault, one.filename) == (other.vault, other.filename)
 
 
-def is_exempt(entry: Entry) -> bool:
-    """Whether gates let the entry pass whatever it requires or excludes (rules: deeplore 5.1)."""
-    return entry.constant or entry.seed or entry.bootstrap
-
-
 NAMED: Final = 4
 """Of more titles than these the others are counted."""
 

@@ -11,7 +11,6 @@ from typing import Any
 from lorestudio.domain.entry import Entry, VaultIndex
 from lorestudio.domain.javascript import Json, fold
 from lorestudio.systems.deeplore.ai.replies import entity_names
-from lorestudio.systems.deeplore.gating import is_forced
 from lorestudio.systems.deeplore.matching.bm25 import EntryBM25
 from lorestudio.systems.deeplore.matching.kept import MOST_NEW, NOTHING_KEPT, compare
 from lorestudio.systems.deeplore.matching.keys import KeyMatcher
@@ -148,7 +147,7 @@ class DeepLoreIndex:
     @cached_property
     def forced(self) -> tuple[Entry, ...]:
         """Visible entries that gates let pass whatever the chat: constants, seeds and bootstraps."""
-        return tuple(entry for entry in self.visible if is_forced(entry))
+        return tuple(entry for entry in self.visible if entry.is_exempt)
 
     @cached_property
     def scan_depths(self) -> tuple[float, ...]:
