@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 from lorestudio.domain.chat import Chat
 from lorestudio.llm.cost import CostEstimate, RequestCollector, estimate
 from lorestudio.llm.messages import AnswerSource, ChatReply, ChatRequest
-from lorestudio.llm.recorded_answers import RecordedAnswers
 from lorestudio.llm.stand_in import StandInAnswers
 from lorestudio.studio.project.answering import load_recorded
 from lorestudio.studio.project.project import Project
@@ -18,15 +18,24 @@ from lorestudio.systems.registry import system_of
 from lorestudio.trace.wording import plural
 
 
-def _collector(recorded: RecordedAnswers | None) -> RequestCollector:
-    """Answers with what is recorded, otherwise like the offline stand-in."""
+async def _dry_run(
+    project: Project, chat: Path | None, work: Callable[[RequestCollector], Awaitable[object]], *, fresh: bool
+) -> CostEstimate:
+    """What the work asks for, which is answered with what is recorded beside `chat`, or by the offline stand-in.
+
+    Recorded answers are free unless everything is asked again. Raises AnsweringError where the recording is unreadable.
+    """
+    recorded = None if fresh or chat is None else await asyncio.to_thread(load_recorded, chat)
     stand_in = StandInAnswers()
 
     async def ask(request: ChatRequest) -> ChatReply:
         source: AnswerSource = stand_in if recorded is None or not recorded.holds(request) else recorded
         return await source.answer(request)
 
-    return RequestCollector(ask)
+    collector = RequestCollector(ask)
+    await work(collector)
+    holds = recorded.holds if recorded is not None else None
+    return estimate(collector.requests, project.bills, holds, collector.reported)
 
 
 async def live_cost(
@@ -39,10 +48,11 @@ async def live_cost(
     since its answers decide which later ones come from the cache. Takes as long as a replay. Raises AnsweringError
     where the recording is unreadable.
     """
-    recorded = None if fresh else await _recorded(chat)
-    collector = _collector(recorded)
-    await Simulator(project, system_of(project.scene(collector, model))).run_missing(until=until)
-    return _priced(collector, project, recorded)
+
+    def replay(collector: RequestCollector) -> Awaitable[object]:
+        return Simulator(project, system_of(project.scene(collector, model))).run_missing(until=until)
+
+    return await _dry_run(project, chat, replay, fresh=fresh)
 
 
 async def vector_cost(project: Project, counted: VectorCount, earlier: Simulator, until: int | None = None) -> str:
@@ -66,26 +76,17 @@ async def note_cost(project: Project, focus: str = "", *, fresh: bool = False) -
 
     Raises AnsweringError where the recording is unreadable.
     """
-    recorded = None if fresh else await _recorded(project.chat_path)
-    collector = _collector(recorded)
-    system = system_of(project.scene(collector))
-    # The stand-in writes none; the question is what is wanted.
-    await system.write_note(project.chat or Chat(), project.controls, focus)
-    return _priced(collector, project, recorded)
+
+    def write(collector: RequestCollector) -> Awaitable[object]:  # the stand-in writes none; the question is wanted
+        return system_of(project.scene(collector)).write_note(project.chat or Chat(), project.controls, focus)
+
+    return await _dry_run(project, project.chat_path, write, fresh=fresh)
 
 
 async def taking_cost(project: Project, place: int, *, fresh: bool = False) -> CostEstimate:
     """The same of notes taken from one reply."""
-    recorded = None if fresh else await _recorded(project.chat_path)
-    collector = _collector(recorded)
-    await system_of(project.scene(collector)).take_notes(project.chat or Chat(), project.controls, place)
-    return _priced(collector, project, recorded)
 
+    def take(collector: RequestCollector) -> Awaitable[object]:
+        return system_of(project.scene(collector)).take_notes(project.chat or Chat(), project.controls, place)
 
-async def _recorded(chat: Path | None) -> RecordedAnswers | None:
-    return await asyncio.to_thread(load_recorded, chat) if chat is not None else None
-
-
-def _priced(collector: RequestCollector, project: Project, recorded: RecordedAnswers | None) -> CostEstimate:
-    holds = recorded.holds if recorded is not None else None
-    return estimate(collector.requests, project.bills, holds, collector.reported)
+    return await _dry_run(project, project.chat_path, take, fresh=fresh)
