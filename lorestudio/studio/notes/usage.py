@@ -99,18 +99,14 @@ def _cells(row: UsageRow) -> tuple[str | int, ...]:
 def _entry_of(
     key: str, exact: Mapping[tuple[str, str], int], titled: Mapping[str, Sequence[int]], vaults: frozenset[str]
 ) -> int | None:
-    place = key.find(":")
-    while place >= 0:  # vaults and titles may hold colons themselves
-        vault, title = key[:place], key[place + 1 :]
-        if (vault, title) in exact:
-            return exact[vault, title]
-        place = key.find(":", place + 1)
-    place = key.find(":")
-    while place >= 0:
-        same = titled.get(key[place + 1 :], ())
-        if len(same) == 1 and key[:place] not in vaults:
+    # Vaults and titles may hold colons themselves.
+    splits = [(key[:place], key[place + 1 :]) for place, sign in enumerate(key) if sign == ":"]
+    for split in splits:
+        if split in exact:
+            return exact[split]
+    for vault, title in splits:
+        if len(same := titled.get(title, ())) == 1 and vault not in vaults:
             return same[0]
-        place = key.find(":", place + 1)
     return None
 
 
