@@ -19,7 +19,7 @@ from lorestudio.domain.entry import BUILT_IN_FIELDS, Entry, FieldDefinition, Vau
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.json_text import parse_json
 from lorestudio.domain.records import field_names, replace
-from lorestudio.domain.state import ChatControls, EntryRule
+from lorestudio.domain.state import ChatControls
 from lorestudio.domain.texts import meant
 from lorestudio.exchange.character_card import CharacterCard, Member, parse_card
 from lorestudio.exchange.chats.metadata import STATE_KEYS, written
@@ -477,12 +477,12 @@ def controls_metadata(controls: ChatControls) -> dict[str, Json]:
         chosen = getattr(controls, each.field)
         rules = each.field in {"pins", "blocks"}
         if chosen:
-            values[each.key] = [_rule(rule) for rule in chosen] if rules else written(each, chosen, None)
+            values[each.key] = (
+                [{"title": rule.title, "vaultSource": rule.vault} if rule.vault else rule.title for rule in chosen]
+                if rules
+                else written(each, chosen, None)
+            )
     return values
-
-
-def _rule(rule: EntryRule) -> Json:
-    return {"title": rule.title, "vaultSource": rule.vault} if rule.vault else rule.title
 
 
 # ---- the vault as it was read ---------------------------------------------------------------------------------------

@@ -26,7 +26,7 @@ from lorestudio.studio.notes import book_entries
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.tryout.preview import EditedNote, Preview, Previewer
-from lorestudio.trace.diff import EntryChange, compare, sizes
+from lorestudio.trace.diff import compare, sizes
 from lorestudio.trace.found_keys import KeyMatch, WouldMatch
 from lorestudio.trace.storage.serialize import record_to_json
 from lorestudio.trace.summary import summary
@@ -72,7 +72,8 @@ def preview_lines(preview: Preview) -> list[str]:
     """What the edit changes, line by line."""
     changes = compare(preview.before, preview.trace)
     lines = [f"before  {summary(preview.before)}", f"edited  {summary(preview.trace)}"]
-    lines += [f"  + {each.title} goes in ({_why(preview, each)})" for each in changes.entered]
+    label = preview.trace.words.label
+    lines += [f"  + {each.title} goes in ({lowered(label(each.after_fate.reason))})" for each in changes.entered]
     lines += [f"  - {each.title} no longer goes in" for each in changes.left]
     lines += [f"  ~ {each.title}: {before:,} -> {after:,} tokens" for each, before, after in sizes(changes)]
     if not (changes.entered or changes.left or any(sizes(changes))):
@@ -98,10 +99,6 @@ def preview_json(preview: Preview) -> dict[str, Json]:
         for each in preview.notes
     ]  # fmt: skip
     return {**comparison_json(diff, ("before", "edited")), "notes": notes, "remarks": list(preview.remarks)}
-
-
-def _why(preview: Preview, change: EntryChange) -> str:
-    return lowered(preview.trace.words.label(change.after_fate.reason))
 
 
 def _note_lines(note: EditedNote) -> Iterator[str]:

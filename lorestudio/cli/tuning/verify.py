@@ -13,9 +13,8 @@ from lorestudio.cli.options import ChatOptions, JsonOption, SystemOptions
 from lorestudio.cli.output import FAILED, picked, print_json, say_all
 from lorestudio.cli.screen import Screen, advancing, filled, fixed, fold, progress_bar, table
 from lorestudio.domain.javascript import Json
-from lorestudio.exchange.chats.recorded import RecordedEntry
 from lorestudio.exchange.problems import InputError
-from lorestudio.studio.verify.agreement import COUNTED, Agreement, ComparedEntry, ComparedReply
+from lorestudio.studio.verify.agreement import COUNTED, Agreement, ComparedReply
 from lorestudio.studio.verify.causes import Cause, Verified
 from lorestudio.studio.verify.causes import verify as verified
 
@@ -122,23 +121,22 @@ def verified_json(found: Verified) -> Mapping[str, Json]:
                 **picked(reply.generation, "message", "swipe"),
                 "verdict": reply.verdict.value,
                 "because": list(reply.because),
-                "recorded": None if reply.record is None else list(map(_recorded, reply.record.entries)),
+                "recorded": None
+                if reply.record is None
+                else [
+                    picked(each, "title", "filename", "vault", "tokens", "priority", "reason")
+                    for each in reply.record.entries
+                ],
                 "simulated": [
                     {"title": each.title, "tokens": each.here.tokens, "reason": each.here.label}
                     for each in reply.entries
                     if each.here is not None
                 ],
-                "differing": list(map(_differing, reply.differing)),
+                "differing": [
+                    {"title": each.title, "where": each.where.value, "words": each.words} for each in reply.differing
+                ],
                 "reordered": reply.reordered,
             }
             for reply in found.replies
         ],
     }
-
-
-def _recorded(each: RecordedEntry) -> Json:
-    return picked(each, "title", "filename", "vault", "tokens", "priority", "reason")
-
-
-def _differing(each: ComparedEntry) -> Json:
-    return {"title": each.title, "where": each.where.value, "words": each.words}

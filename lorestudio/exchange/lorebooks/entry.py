@@ -249,7 +249,7 @@ def native_entry(raw: Mapping[str, Json], name: str) -> BookEntry:
         extras=tuple([extra for name, extra in _EXTRAS if truthy(raw.get(name))]),
         activates="@@activate" in decorators,
         never_activates="@@dont_activate" in decorators,
-        digest=_digest(raw),
+        digest=text_digest(_SPELLED(raw))[:16],
     )
 
 
@@ -335,10 +335,6 @@ def choice(value: Json, members: Iterable[_Member], otherwise: _Other) -> _Membe
 
 
 _SPELLED: Final = json.JSONEncoder(sort_keys=True, ensure_ascii=False, default=list).encode
-
-
-def _digest(raw: Mapping[str, Json]) -> str:
-    return text_digest(_SPELLED(raw))[:16]
 
 
 # ---- an entry and its text ------------------------------------------------------------------------------------------

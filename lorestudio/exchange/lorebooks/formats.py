@@ -379,7 +379,8 @@ def _written(
     if original is None:
         document = kind.empty(name) if kind.empty is not None else None
         found = kind.find(document) or Found((), kind.forms[0])
-        inside = OpenedContainer(_spelled(document))
+        # Every member of a new file is on a line of its own.
+        inside = OpenedContainer(changed_text("[\n]" if isinstance(document, list) else "{\n}", document))
         source: Path | str = name
     else:
         source = original[0]
@@ -396,11 +397,6 @@ def _written(
     with _not_too_deep(source):
         text, report, uids = write_book(inside.text, document, found, kind.title, entries, source, called)
     return Written(inside.close(text), replace(report, remarks=(*inside.remarks, *report.remarks)), uids)
-
-
-def _spelled(document: Json) -> str:
-    """The JSON of a new file: every member on a line of its own."""
-    return changed_text("[\n]" if isinstance(document, list) else "{\n}", document)
 
 
 @contextmanager

@@ -40,11 +40,6 @@ class Community(Struct, frozen=True):
     members: tuple[int, ...]
     tag: str = ""
 
-    @property
-    def hub(self) -> int:
-        """The best connected member."""
-        return self.members[0]
-
 
 class MissingConnection(Struct, frozen=True):
     """Two entries that share values of custom fields and no edge; `shared` holds `field: value`."""
@@ -321,4 +316,4 @@ def gaps_json(gaps: Gaps) -> dict[str, Json]:
 
 def community_name(community: Community, graph: NoteGraph) -> str:
     """What a community is called: its tag, or the title of its best connected member."""
-    return community.tag or graph.nodes[community.hub].title
+    return community.tag or graph.nodes[community.members[0]].title

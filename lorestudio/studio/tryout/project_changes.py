@@ -87,16 +87,13 @@ class ProjectChanges:
         Raises InputError, VaultError or ValueError where it cannot be made.
         """
         project = self.project
-        if change.note is not None:
-            return self._edited(change.note), settings
+        if (edit := change.note) is not None:
+            text = edited_text(self.text(edit.vault, edit.filename), edit)
+            return project.with_texts([NoteText(edit.vault, edit.filename, text)], self._vaults), settings
         if change.controls is not None:
             return replace(project, controls=change.chosen_in(project.controls)), settings
         changed = change.set_in(settings)
         return project.with_settings_of(kind, changed), changed
-
-    def _edited(self, edit: NoteEdit) -> Project:
-        text = edited_text(self.text(edit.vault, edit.filename), edit)
-        return self.project.with_texts([NoteText(edit.vault, edit.filename, text)], self._vaults)
 
     def _text(self, vault: str, filename: str) -> str | None:
         key = (vault, filename)

@@ -19,7 +19,7 @@ from typing import Final, TypeAlias
 from msgspec import Struct, field
 
 from lorestudio.domain.chat import Chat, Generation, Message
-from lorestudio.domain.entry import Entry, VaultIndex
+from lorestudio.domain.entry import VaultIndex
 from lorestudio.domain.javascript import fold
 from lorestudio.domain.records import replace
 from lorestudio.domain.texts import reading_order
@@ -202,13 +202,12 @@ class UseReader:
                     times[entry] += 1
                 else:
                     idle[entry] += size
-        known = ((self._entries[entry], entry) for entry in replies if entry in self._entries)
-        rows = (_use(of, replies[each], times[each], tokens[each], idle[each]) for of, each in known)
+        known = ((each, self._entries[each]) for each in replies if each in self._entries)
+        rows = (
+            EntryUse(of.id, of.title, replies[each], times[each], tokens[each], idle[each], of.constant)
+            for each, of in known
+        )
         return tuple(sorted(rows, key=lambda row: (-row.idle, reading_order(row.title))))
-
-
-def _use(entry: Entry, replies: int, used: int, tokens: int, idle: int) -> EntryUse:
-    return EntryUse(entry.id, entry.title, replies, used, tokens, idle, entry.constant)
 
 
 UseJudge: TypeAlias = Callable[

@@ -26,7 +26,6 @@ from lorestudio.systems.recap.running import (
     moved_up,
     read_store,
     storage,
-    with_store,
     write_store,
 )
 from lorestudio.systems.recap.scenes import scenes
@@ -180,7 +179,7 @@ class RecapChat(Struct, frozen=True):
         refused, metadata = self.storage.refused, self.metadata
         if refused is not None:
             metadata = {**metadata, REFUSED_KEY: [*items_in(metadata.get(REFUSED_KEY)), write_store(refused)]}
-        return replace(self, metadata=with_store(metadata, replace(store, chat_id=self.id)))
+        return replace(self, metadata={**metadata, STORE_KEY: write_store(replace(store, chat_id=self.id))})
 
     @property
     def breaks(self) -> tuple[int, ...]:

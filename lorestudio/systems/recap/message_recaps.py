@@ -23,16 +23,7 @@ from lorestudio.llm.messages import RECAP, ChatRequest
 from lorestudio.systems.recap.asking import Handler, Stored, WorkContext, stripped
 from lorestudio.systems.recap.chat import RecapChat, RecapSurroundings
 from lorestudio.systems.recap.queue import HopelessError, NewOperation, OperationType, QueuedOperation, StoredAnswer
-from lorestudio.systems.recap.records import (
-    INCLUDED,
-    Record,
-    character_key,
-    get_data,
-    get_memory,
-    message_text,
-    set_data,
-    with_values,
-)
+from lorestudio.systems.recap.records import INCLUDED, Record, get_data, get_memory, message_text, set_data, with_values
 from lorestudio.systems.recap.scenes.scenes import recap_hash
 
 NO_MESSAGE: Final = "no_message"
@@ -78,7 +69,10 @@ _TESTS: Final[tuple[tuple[str, Callable[[Record, RecapSurroundings], bool]], ...
             object_in(message, "extra").get("type") == "narrator" and not at.settings.include_narrator_messages
         ),
     ),
-    ("character_disabled", lambda message, at: at.in_group and character_key(message) in at.disabled),
+    (
+        "character_disabled",  # characters are told apart by their files; the user has none
+        lambda message, at: at.in_group and text_in(message.get("original_avatar")) in at.disabled,
+    ),
 )
 """Tests 1 to 7 in their order, which decides the reason that is given; the length is the 8th."""
 

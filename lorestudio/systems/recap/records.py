@@ -100,11 +100,6 @@ def previous_swipe_value(message: Record, key: str) -> Json:
     return _namespace_in(object_in(infos[place], "extra")).get(key)
 
 
-def character_key(message: Record) -> str:
-    """Which character spoke, by its file; empty for the user."""
-    return text_in(message.get("original_avatar"))
-
-
 def message_text(message: Record) -> str:
     """The text of a message; one that is no text counts as empty."""
     return text_in(message.get("mes"))

@@ -312,8 +312,3 @@ def foreign_notice(store: RunningRecaps, chat_id: str) -> str:
         f"The running recap in this file belongs to {owner}, and the open chat is “{chat_id}”. It is not used here. "
         "Use it where this is the same chat under another name; otherwise make a new one."
     )
-
-
-def with_store(metadata: Mapping[str, Json], store: RunningRecaps) -> Mapping[str, Json]:
-    """The chat's metadata with this store attached."""
-    return {**metadata, STORE_KEY: write_store(store)}
