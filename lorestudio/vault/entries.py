@@ -351,22 +351,19 @@ class _FrontMatter:
             if definition.name in values
         }
         defined = frozenset(found)
-        for name in NOT_IMPLEMENTED:
-            if name in values:
-                value = values[name]
-                found[name] = tuple(value) if isinstance(value, list) else value
-                if self._rules.wi_fields and name in defined:
-                    continue
+        for name in (*NOT_IMPLEMENTED, *(WI_FIELDS if self._rules.wi_fields else ())):
+            if name not in values:
+                continue
+            value = values[name]
+            found[name] = tuple(value) if isinstance(value, list) else value
+            if self._rules.wi_fields and name in defined:
+                continue
+            if name in NOT_IMPLEMENTED:
                 self._warn(
                     "W_NOT_IMPLEMENTED", name, f"{name} has no effect in DeepLore; it is only shown to the AI.",
                     f"Remove {name}, or say what you want with cooldown, warmup, probability or priority.",
                 )  # fmt: skip
-        for name in WI_FIELDS if self._rules.wi_fields else ():
-            if name in values:
-                value = values[name]
-                found[name] = tuple(value) if isinstance(value, list) else value
-                if name in defined:
-                    continue
+            else:
                 self._warn(
                     "W_WI_ROUND_TRIP", name, f"{name} is a field of World Info; it is kept and decides nothing.",
                     f"Remove {name} if the note does not go back into a lorebook.",
