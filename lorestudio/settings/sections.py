@@ -58,7 +58,7 @@ def assigned(texts: Iterable[str], kind: type[SectionT], base: SectionT, option:
         name, equals, value = text.partition("=")
         if not equals:
             raise SettingsError(f"{option}: “{text}” gives no value. Write {text.strip() or 'NAME'}=VALUE.")
-        values[name.strip()] = _parsed(value.strip())
+        values[name.strip()] = parsed_value(value.strip())
     changed = section_of(values, kind, option)
     return base.model_copy(update={name: getattr(changed, name) for name in changed.model_fields_set})
 
@@ -72,7 +72,8 @@ def dump_section(settings: Section) -> dict[str, Json]:
     }
 
 
-def _parsed(text: str) -> Json:
+def parsed_value(text: str) -> Value:
+    """A value as it is typed: true or false, a number, else the text."""
     if text.lower() in {"true", "false"}:
         return text.lower() == "true"
     for number in (int, float):

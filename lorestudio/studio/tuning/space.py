@@ -15,7 +15,7 @@ from lorestudio.domain.javascript import Json, number_text
 from lorestudio.domain.texts import meant
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.declaration import Declaration, Section, Value, declared
-from lorestudio.settings.sections import section_of
+from lorestudio.settings.sections import parsed_value, section_of
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.tryout.project_changes import ProjectChanges, edited_text
 from lorestudio.systems.base import SystemKind
@@ -129,7 +129,7 @@ _NEARLY: Final = 1e-9
 _PLACES: Final = 10
 _NOTE: Final = re.compile(r"(?P<note>.+\S)\s*:\s*(?P<name>[^:=]+)")
 _SPAN: Final = re.compile(r"(?P<low>-?[\d.]+?)\.\.(?P<high>-?[\d.]+)(?:/(?P<step>[\d.]+))?")
-_SWITCH: Final[Mapping[str, bool]] = {"true": True, "on": True, "false": False, "off": False}
+_SWITCH: Final[Mapping[str, bool]] = {"on": True, "off": False}
 KEYS: Final = "keys"
 """The property that holds a note's keys; named without values, each of them is an axis."""
 
@@ -211,7 +211,8 @@ def _declared_range(where: str, known: Declaration) -> NumberSpan | tuple[Value,
 def _parsed(where: str, said: str, kind: type[Value] | None = None) -> NumberSpan | tuple[Value, ...]:
     span = _SPAN.fullmatch(said)
     if span is None:
-        values = tuple(_value(part.strip()) for part in said.split(","))
+        parts = map(str.strip, said.split(","))
+        values = tuple(_SWITCH.get(part.lower(), parsed_value(part)) for part in parts)
         if "" in values or len(set(values)) < len(values):
             raise InputError(where, "write LOW..HIGH, LOW..HIGH/STEP, or different values between commas.")
         return values
@@ -226,17 +227,6 @@ def _parsed(where: str, said: str, kind: type[Value] | None = None) -> NumberSpa
     if whole and step is not None and not step.is_integer():
         raise InputError(where, f"the steps of whole numbers are whole, and {span['step']} is not.")
     return NumberSpan(low, high, (step or 1) if whole else step, whole)
-
-
-def _value(text: str) -> Value:
-    if text.lower() in _SWITCH:
-        return _SWITCH[text.lower()]
-    for number in (int, float):
-        try:
-            return number(text)
-        except ValueError:
-            continue
-    return text
 
 
 def _of_note(
