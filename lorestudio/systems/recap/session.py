@@ -17,7 +17,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from lorestudio.domain.javascript import Json, truthy
+from lorestudio.domain.javascript import truthy
 from lorestudio.domain.records import replace, same_ends
 from lorestudio.domain.tokens import CHARS_4, TokenCounter
 from lorestudio.exchange.problems import InputError
@@ -27,6 +27,7 @@ from lorestudio.llm.stand_in import StandInAnswers
 from lorestudio.settings.declaration import declared
 from lorestudio.settings.files import bytes_if_there, json_bytes, parse_json, read_bytes, write_atomically
 from lorestudio.settings.recap import LoadedRecapSettings, RecapSettings, load_recap_settings
+from lorestudio.settings.sections import dump_section
 from lorestudio.systems.recap.asking import QuestionPreset, WorkContext, read_preset
 from lorestudio.systems.recap.chat import Cleared, RecapChat, RecapSurroundings
 from lorestudio.systems.recap.chat_file import ChatBook
@@ -628,11 +629,9 @@ def keep_recap_settings(path: Path, settings: RecapSettings) -> None:
     """
     data = bytes_if_there(path)
     there = parse_json(data, path) if data is not None else {}
-    document: dict[str, Json] = dict(there) if isinstance(there, Mapping) else {}
-    for each in declared(RecapSettings):
-        document.pop(each.name, None)
-        if (value := getattr(settings, each.name)) != each.default:
-            document[each.name] = value
+    known = {each.name for each in declared(RecapSettings)}
+    others = there if isinstance(there, Mapping) else {}
+    document = {key: value for key, value in others.items() if key not in known} | dump_section(settings)
     with refused(partial(InputError, path), f"the settings cannot be written: {{reason}}. {LOOK_THERE}"):
         write_atomically(path, json_bytes(document))
 
