@@ -54,10 +54,10 @@ def free_name(name: str, ending: str, taken: set[str]) -> str:
     return free
 
 
-def free_path(folder: Path, named: Callable[[int], str], own: Path | None = None) -> Path:
-    """The first path in a folder that no file has but `own`; `named` gives the file's name for a number, from 1."""
+def free_path(folder: Path, named: Callable[[int], str]) -> Path:
+    """The first path in a folder that no file has; `named` gives the file's name for a number, from 1."""
     paths = (folder / named(number) for number in count(1))
-    return next(path for path in paths if path == own or not path.exists())
+    return next(path for path in paths if not path.exists())
 
 
 def underscored_name(name: str, otherwise: str) -> str:

@@ -149,20 +149,18 @@ class SummaryPiece(Struct, frozen=True):
 _NUMBER: Final = re.compile(r"\d[\d,]*")
 
 
-def summary(trace: Trace, journeys: Journeys | None = None) -> str:
+def summary(trace: Trace) -> str:
     """What happened in this run, in one sentence; further ones only where the run broke off or a stage failed.
-
-    `journeys` is the same trace, where it was read already.
 
     >>> from lorestudio import demo_project, replay
     >>> summary(replay(demo_project())[0])
     '9 entries matched, 1 was pinned, 10 were injected (1,241 of 1,300 tokens, and 89 in outlets).'
     """
-    return "".join(piece.text for piece in summary_pieces(trace, journeys))
+    return "".join(piece.text for piece in summary_pieces(trace))
 
 
 def summary_pieces(trace: Trace, journeys: Journeys | None = None) -> tuple[SummaryPiece, ...]:
-    """The sentence of `summary` in pieces, so that whoever shows it can lead from a number to its entries."""
+    """The sentence of `summary` in pieces with their entries; `journeys` is the trace where it was read already."""
     sentence = trace.words.sentence(trace)
     if sentence:
         return (SummaryPiece(sentence),)
