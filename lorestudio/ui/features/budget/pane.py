@@ -35,7 +35,7 @@ from lorestudio.ui.state.selection import Selection
 from lorestudio.ui.state.session import Session
 from lorestudio.ui.widgets.cells import FIT, Column, Look, Swatch, Words, one_line
 from lorestudio.ui.widgets.layouts import button, column, holding, label, named, row
-from lorestudio.ui.widgets.paint import Picture, draw_focus, draw_words, hairline, hatch, tell
+from lorestudio.ui.widgets.paint import Picture, draw_focus, draw_words, hairline, hatch, set_inks, tell
 from lorestudio.ui.widgets.pane import ElidedLabel, Pane
 from lorestudio.ui.widgets.record_table import RecordTable, RecordView
 
@@ -167,8 +167,7 @@ class BudgetBar(Picture):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         theme, bar = self._theme, self._bar()
         budget = QRectF(bar.left(), bar.top(), self._budget_width(), bar.height())
-        painter.setPen(hairline(theme.color("border_strong")))
-        painter.setBrush(theme.color("sunken"))
+        set_inks(painter, hairline(theme.color("border_strong")), theme.color("sunken"))
         painter.drawRoundedRect(budget.adjusted(0.5, 0.5, -0.5, -0.5), 4, 4)
         placed = self._placed()
         for item in _drawn(placed):
@@ -180,8 +179,7 @@ class BudgetBar(Picture):
             if self.hasFocus():
                 draw_focus(painter, box.adjusted(-3, -3, 3, 3), theme)
             elif placed[self._current].segment.entry == self._chosen:
-                painter.setPen(hairline(theme.color("text"), 2))
-                painter.setBrush(Qt.BrushStyle.NoBrush)
+                set_inks(painter, hairline(theme.color("text"), 2), Qt.BrushStyle.NoBrush)
                 painter.drawRoundedRect(box.adjusted(-1, -1, 1, 1), 3, 3)
 
     def _draw_segment(self, painter: QPainter, item: _Placed) -> None:
@@ -194,8 +192,7 @@ class BudgetBar(Picture):
         ground, ink = theme.fill(segment.origin.fill)
         painter.setBrush(ground)
         painter.drawRect(box)
-        painter.setPen(ink)
-        painter.setFont(scaled(self.font(), 0.86))
+        set_inks(painter, ink, font=scaled(self.font(), 0.86))
         if box.width() > 46:
             draw_words(painter, box.adjusted(4, 0, -4, 0), segment.title, _CENTRE)
         elif box.width() > QFontMetricsF(painter.font()).horizontalAdvance(segment.origin.letter) + 3:
@@ -280,11 +277,9 @@ class BudgetBar(Picture):
                     ground, ink = theme.fill(origin.fill)
                     painter.setBrush(ground)
                     painter.drawRoundedRect(box, 2, 2)
-                    painter.setPen(ink)
-                    painter.setFont(small)
+                    set_inks(painter, ink, font=small)
                     painter.drawText(box, _CENTRE, origin.letter)
-                painter.setFont(font)
-                painter.setPen(theme.color("text_muted"))
+                set_inks(painter, theme.color("text_muted"), font=font)
                 painter.drawText(QRectF(left + 19, top + place * 18, wide, 18), V_LEFT, word)
                 left += wide
 
@@ -427,7 +422,7 @@ class SegmentTable(RecordTable):
         columns = [
             Column("Entry", attrgetter("title"), look=_segment_look, spoken=self._spoken),
             Column("Note", _note, width=FIT, hidden=True),
-            Column("Tokens", lambda segment: number(segment.tokens), width=FIT, hidden=True),
+            Column("Tokens", lambda segment: number(segment.tokens), width=FIT, numeric=True, hidden=True),
         ]
         entry, told = attrgetter("entry"), lambda segment, _column: segment.describe(self._maximum)
         super().__init__(columns, key=entry, entry=entry, tip=told, parent=parent)

@@ -39,7 +39,7 @@ from lorestudio.ui.state.selection import Selection
 from lorestudio.ui.state.session import Session
 from lorestudio.ui.widgets.chart import MARGIN, Frame, PlaceChart, Shape, Sign, shared
 from lorestudio.ui.widgets.layouts import able, button, holding, label, menu_of, named, row, split, tabbed
-from lorestudio.ui.widgets.paint import png_bytes
+from lorestudio.ui.widgets.paint import png_bytes, set_inks
 from lorestudio.ui.widgets.pane import Pane
 from lorestudio.ui.widgets.record_table import RecordView
 
@@ -139,8 +139,7 @@ def draw_line(painter: QPainter, theme: Theme, place: int, points: Sequence[QPoi
     color = theme.fill(FILLS[place % len(FILLS)])[0]
     pen = QPen(color, 2, _STYLES[place % len(_STYLES)])
     pen.setCosmetic(True)
-    painter.setPen(pen)
-    painter.setBrush(Qt.BrushStyle.NoBrush)
+    set_inks(painter, pen, Qt.BrushStyle.NoBrush)
     if len(points) > 1:
         painter.drawPolyline(QPolygonF(list(points)))
     if dots or len(points) == 1:

@@ -17,7 +17,7 @@ from lorestudio.ui.shell.qt import plain, takes_f2
 from lorestudio.ui.shell.theme import Theme, scaled
 from lorestudio.ui.shell.words import tr
 from lorestudio.ui.widgets.layouts import GAP, Wrapping, chip_height, draw_ground, iconed, in_lines, label, named, tool
-from lorestudio.ui.widgets.paint import draw_glyph
+from lorestudio.ui.widgets.paint import draw_glyph, set_inks
 
 _CROSS: Final = 16
 _WIDEST: Final = 300
@@ -76,8 +76,7 @@ class ChipButton(QAbstractButton):
         painter.drawText(QRectF(left, box.top(), right - left, box.height()), align, text)
         if detail:
             left += metrics.horizontalAdvance(text) + 3
-            painter.setFont(small)
-            painter.setPen(theme.color("on_accent_soft" if self.hasFocus() else "text_muted"))
+            set_inks(painter, theme.color("on_accent_soft" if self.hasFocus() else "text_muted"), font=small)
             painter.drawText(QRectF(left, box.top(), right - left, box.height()), align, detail)
         if chip.change is not None:
             shown = self._on_cross or self.hasFocus()
@@ -275,7 +274,8 @@ class ControlBar(Wrapping):
                 button.setGeometry(QRect(corner, size))
             corner.setX(corner.x() + size.width() + GAP)
         lines = 1 if self.narrow else self._lines
-        boxes = self._boxes(corner, width - _SIDE)
+        widths = (min(chip.sizeHint().width(), width - 2 * _SIDE) for chip in self.chips)
+        boxes = in_lines(widths, width - _SIDE, corner, _SIDE, height=high)
         shown = len(boxes)
         needed = boxes[-1].y() // (high + GAP) + 1 if boxes else 1
         folds = needed > lines
@@ -302,10 +302,6 @@ class ControlBar(Wrapping):
             self.nothing.setGeometry(QRect(corner + QPoint(2, 0), QSize(max(width - corner.x() - _SIDE, 0), high)))
         bottom = max([end.y() if folds else 0, *(box.y() for box in boxes[:shown])], default=0)
         return bottom + high + GAP
-
-    def _boxes(self, corner: QPoint, right: int) -> list[QRect]:
-        widths = (min(chip.sizeHint().width(), right - _SIDE) for chip in self.chips)
-        return in_lines(widths, right, corner, _SIDE, height=chip_height(self))
 
     @staticmethod
     def _beside(box: QRect) -> int:
