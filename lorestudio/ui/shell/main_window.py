@@ -24,7 +24,6 @@ from lorestudio.ui.shell.words import Notice, tr
 from lorestudio.ui.state.selection import moved_files, same_numbers
 from lorestudio.ui.state.session import Session
 from lorestudio.ui.widgets.layouts import holding, row, tight
-from lorestudio.ui.widgets.pane import PlannedPane
 
 
 class MainWindow(QMainWindow):
@@ -45,7 +44,9 @@ class MainWindow(QMainWindow):
         self.setMinimumSize(720, 480)
         session.project_changed.connect(self._make_room)  # before the panes fill: they are laid out once only
         self.features = Features(context)
-        panes = sorted((planned for each in self.features for planned in each.planned()), key=_number)
+        places = {name: place for place, name in enumerate(PANE_ORDER)}
+        planned = (pane for each in self.features for pane in each.planned())
+        panes = sorted(planned, key=lambda pane: places.get(pane.name, len(places)))
         context.layout.take(panes, (pane for each in self.features for pane in each.made_panes()), theme)
         actions = [action for each in self.features for action in each.actions()]
         for number, pane in enumerate(panes, start=1):
@@ -235,7 +236,3 @@ class MainWindow(QMainWindow):
                 end.callback(feature.stop)
             if self._arranged:
                 end.callback(self.context.layout.save)
-
-
-def _number(pane: PlannedPane) -> int:
-    return PANE_ORDER.index(pane.name) if pane.name in PANE_ORDER else len(PANE_ORDER)

@@ -299,7 +299,7 @@ class TrashDialog(Dialog):
         self.gone.clicked.connect(self._ask_gone)
         self.table.chosen.connect(lambda _item: self._settle())
         self.table.pressed.connect(lambda _item: self.put_back())
-        work.done.connect(self._changed)
+        work.done.connect(self._put_next)
         self._settle()
         self.read()
 
@@ -324,9 +324,6 @@ class TrashDialog(Dialog):
             self._work.restore(item, failed=partial(self._failed, item))
         else:
             self.read()
-
-    def _changed(self, _done: object) -> None:
-        self._put_next()
 
     def _failed(self, item: Trashed, error: Exception) -> None:
         if not isinstance(error, NameTakenError):
@@ -439,11 +436,12 @@ class EntriesDialog(Dialog):
     def _make(self) -> None:
         keys = self.model.chosen
         chosen = [one for one in self._found if (one.vault, one.filename) in keys]
-        self._work.carry_out(partial(_plan, self._project, chosen, self._tag))
+        project, tag = self._project, self._tag
+        self._work.carry_out(lambda vaults: plan_entries(_by_name(project, vaults), chosen, tag))
         self.accept()
 
 
-def _by_name(project: Project, vaults: tuple[VaultNotes, ...]) -> Mapping[str, VaultNotes]:
+def _by_name(project: Project, vaults: Sequence[VaultNotes]) -> Mapping[str, VaultNotes]:
     folders = {notes.folder: notes for notes in vaults}
     return {name: folders[place] for name, place in project.folders.items() if place is not None and place in folders}
 
@@ -458,7 +456,3 @@ def _looked(project: Project, vaults: tuple[VaultNotes, ...]) -> tuple[list[Plai
         for one in candidates(vault, notes, {filename for name, filename in plain if name == vault}, project.chat)
     ]
     return found, groups(found), len(plain) - len(found)
-
-
-def _plan(project: Project, chosen: list[PlainNote], tag: str, vaults: tuple[VaultNotes, ...]) -> Planned:
-    return plan_entries(_by_name(project, vaults), chosen, tag)

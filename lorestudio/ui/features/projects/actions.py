@@ -101,7 +101,8 @@ class ProjectsFeature(Feature):
                 icon="chat",
             ),
             opens(
-                "chat.paste", "Paste a chat…", "File", 12, self._ask_text, icon="copy",
+                "chat.paste", "Paste a chat…", "File", 12, icon="copy",
+                do=lambda: PasteDialog(self._take_text, self.context.window).open(),
                 tip="Make a chat of any text in which “Name:” begins a message",
             ),
             opens("projects.recent", "Open recent…", "File", 13, self._ask_recent),
@@ -369,9 +370,6 @@ class ProjectsFeature(Feature):
         if has_books:
             text = tr("{name} is open with its lorebooks. Is its lore in a vault? Open that.", name=path.name)
         self.context.say(Notice(" ".join((text, *remarks)), actions=("vault.open", "book.open"), key="opened"))
-
-    def _ask_text(self) -> None:
-        PasteDialog(self._take_text, self.context.window).open()
 
     def _take_text(self, text: str, chat: LoadedChat | None) -> None:
         """Keep a pasted chat as a file, so that it is there again at the next start, and open it."""

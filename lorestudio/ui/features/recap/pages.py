@@ -184,11 +184,12 @@ class RunningPage(RecapPage):
         self._scenes: list[int] = []
         columns = (
             Column("Version", lambda row: str(row.number), numeric=True, width=56),
-            Column("", self._state, icon=lambda row: ("check", "good") if self._is_used(row) else None, width=96),
+            Column("", lambda row: tr("in use") if self._is_used(row) else "", width=96,
+                   icon=lambda row: ("check", "good") if self._is_used(row) else None),
             Column("Up to", lambda row: tr("#{number}", number=row.reaches), numeric=True, width=52),
             Column("Made", lambda row: time_words(row.timestamp, "%Y-%m-%d %H:%M"), width=112),
             Column("Text", lambda row: shorten(row.content, 160)),
-        )
+        )  # fmt: skip
         super().__init__(
             theme, columns, lambda row: row.number, lambda row: shorten(row.content, 400),
             tr("Versions of the running recap"), parent,
@@ -248,9 +249,6 @@ class RunningPage(RecapPage):
 
     def _is_used(self, row: RunningVersion) -> bool:
         return row.number == self._current
-
-    def _state(self, row: RunningVersion) -> str:
-        return tr("in use") if self._is_used(row) else ""
 
 
 _PROMPT_STATES: Final = {

@@ -100,7 +100,8 @@ class PreviewDialog(Dialog):
         self.buttons.addButton(self.copy_button, QDialogButtonBox.ButtonRole.ActionRole)
         self.buttons.rejected.connect(self.reject)
         self.save_button.clicked.connect(self.ask_where)
-        self.copy_button.clicked.connect(self._copy)
+        put = QGuiApplication.clipboard().setText
+        self.copy_button.clicked.connect(lambda _on: put(self.made.data.decode("utf-8", "replace")))
         column(
             label(self, intro), self.fields, self.remark, (self._views, 1), self.written, self.buttons, of=self,
             spacing=8,
@@ -169,9 +170,6 @@ class PreviewDialog(Dialog):
     def _written(self, path: Path) -> None:
         self.saved.emit(path)
         self.accept()
-
-    def _copy(self) -> None:
-        QGuiApplication.clipboard().setText(self.made.data.decode("utf-8", "replace"))
 
     def _enable(self, ready: bool) -> None:
         self.save_button.setEnabled(ready)

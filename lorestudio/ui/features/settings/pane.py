@@ -141,14 +141,12 @@ class SettingsPane(Pane):
             self.trial.keep()
         self._show_trial()
 
-    def _chosen(self) -> Declaration | None:
-        return self.model.setting(self.view.tree.currentIndex())
-
     def _show_trial(self) -> None:
         """Show the chosen setting, and what a value that is tried out would do."""
         trial, change = self.trial, self.trial.change
-        setting = self._chosen() or (change.declaration if change is not None else None)
-        self.model.try_value(change.declaration if change is not None else None, change.after if change else 0)
+        tried = change.declaration if change is not None else None
+        setting = self.model.setting(self.view.tree.currentIndex()) or tried
+        self.model.try_value(tried, change.after if change else 0)
         if setting is None:
             self.editor.hide()
             return

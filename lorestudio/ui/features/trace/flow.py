@@ -376,7 +376,8 @@ class FlowPage(QWidget):
         self._scroll.setWidget(self.view)
         self._scroll.setFrameShape(QScrollArea.Shape.NoFrame)
         self._scroll.setFocusProxy(self.view)
-        self.view.moved.connect(self._keep_in_sight)
+        reveal = self._scroll.ensureVisible
+        self.view.moved.connect(lambda box: reveal(0, round(box.center().y()), 0, round(box.height() / 2) + 8))
         self.table_model = flow_table(self)
         self.table = RecordView(theme, self.table_model, tr("Stages and reasons as a table"), self)
         self._pages = stack(funnel, self._scroll, self.table)
@@ -461,9 +462,6 @@ class FlowPage(QWidget):
         self.table_model.set_rows(rows)
         page: QWidget = self._scroll if self.is_flow else self._funnel
         self._pages.setCurrentWidget(self.table if self.table_button.isChecked() else page)
-
-    def _keep_in_sight(self, box: QRectF) -> None:
-        self._scroll.ensureVisible(0, round(box.center().y()), 0, round(box.height() / 2) + 8)
 
     def _png(self) -> bytes:
         """What is shown, at twice its size."""

@@ -120,7 +120,8 @@ class VaultTable(RecordTable):
         self.exact = True
         super().__init__(
             self._columns(), key=note_key, entry=lambda note: note.id if isinstance(note, Entry) else None,
-            spoken=titled("none"), tip=_tip, text=text, parent=parent,
+            spoken=titled("none"), text=text, parent=parent,
+            tip=lambda note, column: note.message if isinstance(note, LeftOutNote) else column.words(note),
         )  # fmt: skip
         self.movable = self.in_order
         self.sort(0)
@@ -274,10 +275,6 @@ def _state_look(note: Note) -> Look:
     kind = note_kind(note)
     tone = "error" if kind.icon == "broken" else "text_muted"
     return one_line(Glyph(kind.icon, tone, width=21, steady=True), Words(kind.word, tone=_tone(note), gap=0))
-
-
-def _tip(note: Note, column: Column) -> str:
-    return note.message if isinstance(note, LeftOutNote) else column.words(note)
 
 
 def when_words(seconds: float) -> str:

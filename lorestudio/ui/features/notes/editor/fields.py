@@ -57,8 +57,8 @@ class Field(QWidget):
             return True
         return super().eventFilter(watched, event)
 
-    def _hold(self, widget: QWidget) -> None:
-        column(widget, of=self, margins=0)
+    def _hold(self, widget: QWidget, *below: QWidget) -> None:
+        tight(widget, *below, of=self)
         self.setFocusProxy(widget)
         widget.installEventFilter(self)
 
@@ -69,8 +69,7 @@ class ListField(Field):
     def __init__(self, theme: Theme, spec: FieldSpec, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.chips = ChipsField(theme, tr(spec.title), self)
-        self._hold(self.chips)
-        self.chips.removeEventFilter(self)
+        tight(self.chips, of=self)
         self.setFocusProxy(self.chips.input)
         self.chips.changed.connect(self.changed)
         self.chips.left.connect(self.left)
@@ -308,9 +307,7 @@ class SummaryField(Field):
         self.edit.setUndoRedoEnabled(False)
         self.count = label(self, kind="small", wrap=False)
         self.count.setAlignment(Qt.AlignmentFlag.AlignRight)
-        tight(self.edit, self.count, of=self)
-        self.setFocusProxy(self.edit)
-        self.edit.installEventFilter(self)
+        self._hold(self.edit, self.count)
         self.edit.textChanged.connect(self._typed)
         self._showing = False
 
