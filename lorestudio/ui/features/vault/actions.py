@@ -257,7 +257,7 @@ class VaultFeature(Feature):
         """Write how often each entry fired, in the runs of this chat and as DeepLore counted, to a file."""
         project = self.context.session.project
         if project is not None:
-            rows = usage_rows(project.index, project.recorded, self.pane.fired)
+            rows = usage_rows(project.index, project.recorded, self.pane.firing.of)
             self.context.save_file(path, usage_csv(rows))
 
     # ---- what the actions do ----------------------------------------------------------------------------------------
@@ -629,7 +629,7 @@ class VaultFeature(Feature):
     def _count_problems(self, _errors: int, _warnings: int) -> None:
         problems = self._problems.problems
         if problems is not None:
-            self.pane.set_problems(problems.of_note)
+            self.pane.table_model.set_problems(problems.of_note)
 
     def _done(self, done: Done) -> None:
         self.context.place.moved(done.moves)

@@ -19,7 +19,6 @@ from lorestudio.studio.notes.usage import usage_of
 from lorestudio.studio.project.project import Project
 from lorestudio.trace.journey import Fate
 from lorestudio.trace.model import Trace
-from lorestudio.trace.timeline import Fired
 from lorestudio.ui.features.vault.table import Note, NoteMarks, VaultTable, note_key
 from lorestudio.ui.features.vault.tree import (
     AT_ONCE,
@@ -84,7 +83,8 @@ class VaultPane(Pane):
         self._session, self._selection, self._drafts = session, selection, drafts
         self._fates: Mapping[int, Fate] = {}
         self._trace: Trace | None = None
-        self._firing = FiringCounts()
+        self.firing = FiringCounts()
+        """In how many runs of this chat entries were matched and injected."""
         self._settings: QSettings | None = None
         self._kept: tuple[tuple[Path, ...], frozenset[tuple[str, str]]] = ((), frozenset())
         self._quiet = False
@@ -92,7 +92,7 @@ class VaultPane(Pane):
         """What a file is called now, for finding the selected notes again after they were renamed."""
         marks = NoteMarks(self._mark, self._is_dirty, partial(expected.at, None))
         self.model = VaultTree(self, marks)
-        self.table_model = VaultTable(self, self._firing.of, marks, self._search_text)
+        self.table_model = VaultTable(self, self.firing.of, marks, self._search_text)
         expected.changed.connect(self._repaint_marks)
         self.search_field = self.filter = _Filter(self, tr("Filter the vault"))
         self.matches = label(self, kind="small")
@@ -216,14 +216,6 @@ class VaultPane(Pane):
         chosen = self.chosen
         self._filter_shown(partial(self._select, chosen))
 
-    def set_problems(self, counts: Mapping[tuple[str, str], int]) -> None:
-        """How many problems the notes have, by vault and file name; until then the reader's warnings are counted."""
-        self.table_model.set_problems(counts)
-
-    def fired(self, entry: int) -> Fired:
-        """In how many runs of this chat an entry was matched and injected."""
-        return self._firing.of(entry)
-
     # ---- what is selected -------------------------------------------------------------------------------------------
 
     @property
@@ -323,7 +315,7 @@ class VaultPane(Pane):
     def _show_project(self) -> None:
         project = self._session.project
         index = project.index if project is not None else VaultIndex()
-        self._firing.clear()
+        self.firing.clear()
         self.table_model.exact = project is None or project.counter.exact
         recorded = project.recorded if project is not None else None
         if (index, recorded) != self._rows_of:  # a chat that goes on leaves thousands of rows as they are
@@ -503,7 +495,7 @@ class VaultPane(Pane):
 
     def _runs_changed(self, generations: object) -> None:
         changed = generations if isinstance(generations, tuple) else None
-        if self._firing.take(self._session.runs.traces, changed):
+        if self.firing.take(self._session.runs.traces, changed):
             self.table_model.refresh_fired()
         self._show_marks()
 
