@@ -216,6 +216,19 @@ def test_whatever_is_grey_says_why(situation: str, make_window, tmp_path: Path) 
         window.session.set_activity("")
 
 
+def test_no_button_of_a_pane_or_a_dialog_is_greyed_without_a_word() -> None:
+    """Also of dialogs, which `test_whatever_is_grey_says_why` does not open."""
+    made = re.compile(r"((?:self\.\w+, )*self\.\w+) = [^\n]*?\b(?:button|small_button|tool|QPushButton|addButton)\(")
+    silent, known = set(), 0
+    for path in (UI / "features").rglob("*.py"):
+        text = path.read_text(encoding="utf-8")
+        buttons = {name for names in made.findall(text) for name in names.split(", ")}
+        known += len(buttons)
+        silent |= {f"{path.name}: {name}" for name in buttons if f"{name}.setEnabled(" in text}
+    assert known > 100
+    assert silent - {"detail.py: self.accept"} == set()  # its tooltip is the problem of the proposal
+
+
 def test_a_button_says_no_more_why_not_once_it_can_be_pressed(share_window) -> None:
     made = button(share_window(make_project), "Count", tip="Count them")
     for why in ("Open a chat first.", "Wait."):

@@ -44,7 +44,18 @@ from lorestudio.ui.state.session import Session
 from lorestudio.ui.widgets import dialogs
 from lorestudio.ui.widgets.cells import FIT, Column
 from lorestudio.ui.widgets.dialogs import Dialog
-from lorestudio.ui.widgets.layouts import button, column, holding, label, named, number_field, row, scrolled, text_view
+from lorestudio.ui.widgets.layouts import (
+    able,
+    button,
+    column,
+    holding,
+    label,
+    named,
+    number_field,
+    row,
+    scrolled,
+    text_view,
+)
 from lorestudio.ui.widgets.pane import MessageBar, drop_all
 from lorestudio.ui.widgets.record_table import RecordTable, RecordView
 
@@ -350,9 +361,9 @@ class LiveCaptureDialog(Dialog):
             self.provider.setText(endpoint.provider if endpoint is not None else settings.provider)
         self.provider.setReadOnly(live.listens)
         self.switch.setText(tr("Stop") if live.listens else tr("Listen"))
-        self.switch.setEnabled(live.ready and not live.busy)
+        able(self.switch, live.ready and not live.busy, tr("Wait until the work under way has ended."))
         self.renew.setVisible(not live.listens)
-        self.renew.setEnabled(live.ready and not live.busy)
+        able(self.renew, live.ready and not live.busy, tr("Wait until the work under way has ended."))
         self.addresses.setVisible(endpoint is not None)
         if endpoint is None:
             self.state.setText(tr("Nothing listens.") if live.ready else tr("This window keeps nothing, so it cannot."))
@@ -384,13 +395,26 @@ class LiveCaptureDialog(Dialog):
                 self._steps.addWidget(label(self, f"{place}. {step}", selectable=True))
 
     def _settle(self) -> None:
-        chosen = self._chosen()
-        self.compare.setEnabled(self._session.chat is not None and bool(self.model.rows) and not self._live.busy)
-        self.keep_answers.setEnabled(self.compare.isEnabled())
-        self.go.setEnabled(len(chosen) == 1 and self._reply_of(chosen[0]) is not None)
-        self.open_button.setEnabled(len(chosen) == 1)
-        self.redact.setEnabled(any(not each.redacted for each in chosen) and not self._live.busy)
-        self.delete.setEnabled(bool(chosen) and not self._live.busy)
+        chosen, first = self._chosen(), tr("Choose one capture first.")
+        busy = tr("Wait until the work under way has ended.") if self._live.busy else ""
+        able(
+            self.compare,
+            self._session.chat is not None and bool(self.model.rows) and not self._live.busy,
+            busy or tr("Open a chat, and capture a request first."),
+        )
+        able(self.keep_answers, self.compare.isEnabled(), busy or tr("Open a chat, and capture a request first."))
+        able(
+            self.go,
+            len(chosen) == 1 and self._reply_of(chosen[0]) is not None,
+            first if len(chosen) != 1 else tr("No reply of the open chat is known for it."),
+        )
+        able(self.open_button, len(chosen) == 1, first)
+        able(
+            self.redact,
+            any(not each.redacted for each in chosen) and not self._live.busy,
+            busy or tr("Choose a capture that is not redacted yet."),
+        )
+        able(self.delete, bool(chosen) and not self._live.busy, busy or first)
 
     def _refuse(self, error: Exception) -> None:
         text = error.message if isinstance(error, InputError) else sentence_of(error)
@@ -429,7 +453,7 @@ class LiveCaptureDialog(Dialog):
         project, choice = self._session.project, self._session.choice
         if project is not None:
             self.bar.hide()
-            self.compare.setEnabled(False)
+            able(self.compare, False, tr("Wait until the work under way has ended."))
             self._live.compare(project, choice, self._compared, keep=self.keep_answers.isChecked())
 
     def _compared(self, found: Sequence[ComparedCapture], answered: str) -> None:

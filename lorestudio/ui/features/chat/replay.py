@@ -18,7 +18,7 @@ from lorestudio.ui.shell.words import Notice, Tone, count, number, tr
 from lorestudio.ui.state.replay_worker import Finished, ReplayNews, Tallied
 from lorestudio.ui.widgets import dialogs
 from lorestudio.ui.widgets.dialogs import Dialog
-from lorestudio.ui.widgets.layouts import column, label, number_field
+from lorestudio.ui.widgets.layouts import able, column, label, number_field
 
 
 class RangeDialog(Dialog):
@@ -55,9 +55,9 @@ class RangeDialog(Dialog):
             part = MessageRange(self.first.value(), self.last.value()).part(self._generations)
         except ValueError as error:
             self.meaning.setText(tr(str(error)))
-            self.go.setEnabled(False)
+            able(self.go, False, tr(str(error)))
             return
-        self.go.setEnabled(True)
+        able(self.go, True, "")
         sentences = [tr("{runs}, swipes included.", runs=count(part.stop - part.start, "run", "runs"))]
         missing = max(0, part.start - self._done)
         if missing:

@@ -23,7 +23,7 @@ from lorestudio.ui.shell.jobs import Job
 from lorestudio.ui.shell.words import Notice, count, sentence_of, tr
 from lorestudio.ui.widgets import dialogs
 from lorestudio.ui.widgets.dialogs import Dialog
-from lorestudio.ui.widgets.layouts import column, label, named, text_view
+from lorestudio.ui.widgets.layouts import able, column, label, named, text_view
 
 OPEN = "chat.session_note"
 """The action that shows the last note and asks for the next one."""
@@ -48,9 +48,9 @@ class SessionNoteDialog(Dialog):
             QLineEdit(self, placeholderText=tr("whatever matters")), tr("What the note should pay attention to")
         )
         self.file = QCheckBox(tr("Also as a file in “{folder}” of the vault", folder=last.folder), self)
-        self.file.setEnabled(in_vault)
+        able(self.file, in_vault, tr("The vault has no folder on this computer."))
         self.write = QPushButton(tr("Write a note"), self)
-        self.write.setEnabled(bool(writer))
+        able(self.write, bool(writer), tr("Choose a provider for the answers first: a stand-in writes no notes."))
         by = tr("{writer} writes it.", writer=writer)
         nobody = tr("Nobody writes it yet: choose a model in the menu of “Reply” under the chat.")
         form = QFormLayout(horizontalSpacing=12)

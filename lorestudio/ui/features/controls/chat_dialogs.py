@@ -27,7 +27,7 @@ from lorestudio.ui.shell.qt import later
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, number, sentence_case, sentence_of, tr
 from lorestudio.ui.widgets.dialogs import Dialog
-from lorestudio.ui.widgets.layouts import button, column, label, row, text_field
+from lorestudio.ui.widgets.layouts import able, button, column, label, row, text_field
 from lorestudio.ui.widgets.pane import MessageBar
 from lorestudio.ui.widgets.record_table import CheckList, CheckRow, change_table
 
@@ -108,7 +108,7 @@ class ChatTextDialog(Dialog):
             limit = number(NOTEPAD_LIMIT)
             words = tr("{amount} DeepLore keeps {limit} characters and drops the oldest.", amount=words, limit=limit)
         self.amount.setText(words)
-        self.clear.setEnabled(bool(text))
+        able(self.clear, bool(text), tr("It is empty."))
 
 
 def _intro(notebook: bool) -> str:
@@ -166,10 +166,10 @@ class ChatStateDialog(Dialog):
             tip=tr("All choices under DeepLore's keys, to put them in by hand"),
         )  # fmt: skip
         self.write = button(self, tr("Write into the chat"), self._write, kind="primary")
-        self.write.setEnabled(False)
+        able(self.write, False, tr("Wait until the file is read or written, or look at what is said above."))
         ends = row(1, copy, self.write, button(self, tr("Cancel"), self.reject))
         column(label(self, intro), self.bar, (self.list, 1), ends, of=self, spacing=8)
-        self.model.ticked.connect(lambda: self.write.setEnabled(bool(self.model.chosen)))
+        self.model.ticked.connect(lambda: able(self.write, bool(self.model.chosen), tr("Tick a choice first.")))
         self._look()
 
     def _look(self) -> None:
@@ -196,12 +196,12 @@ class ChatStateDialog(Dialog):
     def _failed(self, error: Exception) -> None:
         self.writing = False
         self.bar.say(sentence_of(error), "error")
-        self.write.setEnabled(False)
+        able(self.write, False, tr("Wait until the file is read or written, or look at what is said above."))
 
     def _write(self) -> None:
         keys = self.model.chosen
         path, controls, known = self._path, self._controls, self._known_controls
-        self.write.setEnabled(False)
+        able(self.write, False, tr("Wait until the file is read or written, or look at what is said above."))
         self.writing = True
 
         def work(_report: object) -> Path | None:

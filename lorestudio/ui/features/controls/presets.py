@@ -34,7 +34,7 @@ from lorestudio.ui.shell.words import Notice, sentence_case, tr
 from lorestudio.ui.widgets import dialogs
 from lorestudio.ui.widgets.cells import Column
 from lorestudio.ui.widgets.dialogs import Dialog
-from lorestudio.ui.widgets.layouts import button, column, label, named, row
+from lorestudio.ui.widgets.layouts import able, button, column, label, named, row
 from lorestudio.ui.widgets.picker import Choice
 from lorestudio.ui.widgets.record_table import RecordTable, RecordView
 
@@ -113,7 +113,7 @@ class SavePresetDialog(Dialog):
             problem = tr("There is a preset “{name}”; it will be replaced.", name=taken)
         self.told.setText(problem)
         self.take.setText(tr("Replace") if taken is not None else tr("Save"))
-        self.take.setEnabled(ready)
+        able(self.take, ready, tr("Give it a name first."))
 
 
 def _nothing(part: ControlsPart) -> str:
@@ -166,7 +166,7 @@ class PresetsDialog(Dialog):
     def _show(self, now: KeptPreset | None) -> None:
         preset = now.preset if now is not None else None
         for each in (self.rename, self.delete, self.apply):
-            each.setEnabled(preset is not None)
+            able(each, preset is not None, tr("Choose a preset that can be read first."))
         if preset is not None:
             lines = [
                 f"{sentence_case(tr(PART_WORDS[part]))}: {part_words(preset.controls, part) or _nothing(part)}"

@@ -48,7 +48,7 @@ from lorestudio.ui.state.note_changes import Done, NoteWork
 from lorestudio.ui.widgets import dialogs
 from lorestudio.ui.widgets.cells import FIT, Column
 from lorestudio.ui.widgets.dialogs import Dialog
-from lorestudio.ui.widgets.layouts import Item, button, column, combo, holding, label, named, row, split
+from lorestudio.ui.widgets.layouts import Item, able, button, column, combo, holding, label, named, row, split
 from lorestudio.ui.widgets.pane import FoldingRow, MessageBar
 from lorestudio.ui.widgets.record_table import CheckList, RecordTable, RecordView
 from lorestudio.ui.widgets.work_pane import ProgressStrip
@@ -222,7 +222,11 @@ class LoreDialog(Dialog):
 
     def settle(self) -> None:
         """Let it be done only where there is something to do and what is lost was agreed to."""
-        self.ok.setEnabled(self.ready and (self.lossy.isHidden() or self.lossy.isChecked()))
+        able(
+            self.ok,
+            self.ready and (self.lossy.isHidden() or self.lossy.isChecked()),
+            tr("Agree to what is lost first.") if self.ready else tr("There is nothing to do yet."),
+        )
 
 
 _TWINS: Final[Mapping[Twin | None, str]] = {
@@ -343,7 +347,7 @@ class ImportBooksDialog(LoreDialog):
         target = self._target
         if plan is None or target is None:
             return
-        self.ok.setEnabled(False)
+        able(self.ok, False, tr("Wait until it is done."))
         if target in self._work.folders:
             self._work.carry_out(
                 lambda vaults: plan(_of(vaults, target)).planned, self.carried_out, refused=self.refuse,
@@ -404,7 +408,7 @@ class ExportBookDialog(LoreDialog):
         self.disabled.setChecked(True)
         self.tried = label(self, "", "small", selectable=True)
         self.compare = button(self, tr("Run the chat with both"), self._try)
-        self.compare.setEnabled(False)
+        able(self.compare, False, tr("Wait until the book is made and the chat is run."))
         form = QFormLayout()
         form.addRow(tr("Notes of"), holding(row((self.vault, 1), (self.folder, 1), margins=0)))
         form.addRow(tr("Format"), holding(row((self.form, 1), self.as_written, self.disabled, margins=0)))
@@ -461,7 +465,7 @@ class ExportBookDialog(LoreDialog):
     def _forget(self) -> None:
         self._plan = None
         self.tried.setText("")
-        self.compare.setEnabled(False)
+        able(self.compare, False, tr("Wait until the book is made and the chat is run."))
 
     def _failed(self, sentence: str) -> None:
         self._forget()
@@ -471,7 +475,7 @@ class ExportBookDialog(LoreDialog):
         self._plan = plan
         self.show_reports([plan.report], [_exported(note) for note in plan.notes])
         self.state.setText(count(len(plan.entries), "entry", "entries"))
-        self.compare.setEnabled(self._project.chat is not None)
+        able(self.compare, self._project.chat is not None, tr("Open a chat first."))
 
     def _try(self) -> None:
         """Run the chat with the vault and with the book."""
@@ -479,7 +483,7 @@ class ExportBookDialog(LoreDialog):
         if plan is None:
             return
         self.tried.setText(tr("Running the chat twice…"))
-        self.compare.setEnabled(False)
+        able(self.compare, False, tr("Wait until the book is made and the chat is run."))
         project, entries = self._project, plan.entries
 
         def work(job: Job) -> Tried:
@@ -491,7 +495,7 @@ class ExportBookDialog(LoreDialog):
         )  # fmt: skip
 
     def _show_tried(self, tried: Tried) -> None:
-        self.compare.setEnabled(True)
+        able(self.compare, True, "")
         self.tried.setText(tried.sentence)
         said = {
             name: tr("replies with it: {vault} from the vault, {book} from the book", vault=vault, book=book)
@@ -508,7 +512,7 @@ class ExportBookDialog(LoreDialog):
         only = {name for name, _uid in self.entries.chosen}
         folder, target = Path(self.vault.currentData()), Path(self.file.text().strip()).expanduser()
         choice, rules = self._choice(only), self._rules
-        self.ok.setEnabled(False)
+        able(self.ok, False, tr("Wait until it is done."))
 
         def plan(vaults: Sequence[VaultNotes]) -> Planned:
             found = plan_export(_of(vaults, folder), real_path(target), rules, choice)
@@ -556,10 +560,10 @@ class SyncDialog(LoreDialog):
         self.new.setChecked(True)
         form = QFormLayout()
         self.elsewhere = button(self, tr("It lies elsewhere…"), self._ask)
-        self.elsewhere.setEnabled(False)
+        able(self.elsewhere, False, tr("No book is linked."))
         form.addRow(tr("Book"), holding(row((self.book, 1), self.elsewhere, margins=0)))
         self.decide = button(self, tr("Decide one by one…"), self._decide)
-        self.decide.setEnabled(False)
+        able(self.decide, False, tr("Nothing was changed in both."))
         form.addRow(tr("Changed in both"), holding(row((self.prefer, 1), self.decide, margins=0)))
         form.addRow(tr("Gone"), self.gone)
         form.addRow("", self.new)
@@ -576,7 +580,7 @@ class SyncDialog(LoreDialog):
             self.refuse(tr("The vault is linked to no lorebook. Import or export one first."))
         for folder, link in links:
             self.book.addItem(f"{link.book} · {link.file}", (str(folder), link.place))
-        self.elsewhere.setEnabled(bool(links))
+        able(self.elsewhere, bool(links), tr("No book is linked."))
 
     def _plan(self, vaults: Sequence[VaultNotes], only: Collection[str] | None = None) -> SyncPlan:
         folder, place = self.book.currentData()
@@ -604,7 +608,7 @@ class SyncDialog(LoreDialog):
         self.show_reports([], [_synced(item) for item in plan.items])
         items = plan.items
         self._open = [(item, name) for item in items for name in item.clashes]
-        self.decide.setEnabled(bool(self._open))
+        able(self.decide, bool(self._open), tr("Nothing was changed in both."))
         left = sum(not item.settled for item in items)
         told = count(len(items), "entry", "entries") if items else tr("Both sides say the same.")
         self.state.setText(told + (tr("; left open: {left}", left=number(left)) if left else ""))
@@ -638,7 +642,7 @@ class SyncDialog(LoreDialog):
     def go(self) -> None:
         """Write both sides of what is ticked."""
         only = frozenset(uid for uid, _found in self.entries.chosen)
-        self.ok.setEnabled(False)
+        able(self.ok, False, tr("Wait until it is done."))
 
         def plan(vaults: Sequence[VaultNotes]) -> Planned:
             found = self._plan(vaults, only)

@@ -13,7 +13,7 @@ from lorestudio.ui.shell.theme import Theme, fixed_font
 from lorestudio.ui.shell.words import count, tr
 from lorestudio.ui.widgets.dialogs import Dialog
 from lorestudio.ui.widgets.diff_view import DiffView, Span, marked_html, word_spans
-from lorestudio.ui.widgets.layouts import column, holding, label, named, scrolled, tabbed, text_view
+from lorestudio.ui.widgets.layouts import able, column, holding, label, named, scrolled, tabbed, text_view
 from lorestudio.vault.note.three_way_merge import MergePiece, Side, joined, three_way
 
 
@@ -121,7 +121,7 @@ class ConflictDialog(Dialog):
     def _refresh(self) -> None:
         text = self.text
         missing = sum(piece.merged is None and place not in self._chosen for place, piece in enumerate(self.pieces))
-        self.take.setEnabled(text is not None)
+        able(self.take, text is not None, tr("Decide every place first."))
         waiting = tr("{places} not decided yet.", places=count(missing, "place is", "places are"))
         self.outcome.setPlainText(waiting if text is None else text)
         self.take.setToolTip(waiting if text is None else "")

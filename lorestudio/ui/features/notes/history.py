@@ -25,7 +25,7 @@ from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, tr
 from lorestudio.ui.widgets.dialogs import Dialog
 from lorestudio.ui.widgets.diff_view import DiffView
-from lorestudio.ui.widgets.layouts import column, holding, label, named, row, scrolled
+from lorestudio.ui.widgets.layouts import able, column, holding, label, named, row, scrolled
 from lorestudio.ui.widgets.rows import NameList
 from lorestudio.vault.files import VaultError
 
@@ -53,7 +53,7 @@ class HistoryDialog(Dialog):
         buttons = self.answers()
         self.take = buttons.addButton(tr("Take this version"), QDialogButtonBox.ButtonRole.ActionRole)
         self.take.setToolTip(tr("Put it into the editor; it is not saved yet, and undo takes it back."))
-        self.take.setEnabled(False)
+        able(self.take, False, tr("Choose a version, and wait until it is read."))
         self.take.clicked.connect(self._take)
         column(self.message, (row(self.list, (self.diff, 1)), 1), buttons, of=self)
 
@@ -90,14 +90,14 @@ class HistoryDialog(Dialog):
         if not 0 <= row < len(self._versions):
             return
         read, version = self._kept.read, self._versions[row]
-        self.take.setEnabled(False)
+        able(self.take, False, tr("Choose a version, and wait until it is read."))
         title = tr("Reading an earlier version")
         self._newest.start(title, lambda _job: read(version), done=self._show, failed=self.fail)
 
     def _show(self, text: str) -> None:
         self._text = text
         self.diff.show_texts(text, self._now)
-        self.take.setEnabled(text != self._now)
+        able(self.take, text != self._now, tr("The editor holds this text."))
 
     def _take(self) -> None:
         if self._text is not None:

@@ -32,7 +32,7 @@ from lorestudio.ui.state.note_changes import NoteWork, Plan
 from lorestudio.ui.widgets import dialogs
 from lorestudio.ui.widgets.cells import FIT, Column
 from lorestudio.ui.widgets.dialogs import Dialog
-from lorestudio.ui.widgets.layouts import button, column, combo, label, row
+from lorestudio.ui.widgets.layouts import able, button, column, combo, label, row
 from lorestudio.ui.widgets.record_table import CheckList, RecordTable, RecordView
 from lorestudio.vault.links.targets import NOTE_SUFFIX
 
@@ -359,8 +359,8 @@ class TrashDialog(Dialog):
             self.table.select_places([0], 0)
 
     def _settle(self) -> None:
-        self.back.setEnabled(bool(self.chosen))
-        self.gone.setEnabled(bool(self.chosen))
+        able(self.back, bool(self.chosen), tr("Choose a note first."))
+        able(self.gone, bool(self.chosen), tr("Choose a note first."))
 
 
 _GROUPS: Final = 30
@@ -431,7 +431,7 @@ class EntriesDialog(Dialog):
         self.model.choose_all(all_of_them=chosen != "all")
 
     def _settle(self) -> None:
-        self.make.setEnabled(bool(self.model.chosen))
+        able(self.make, bool(self.model.chosen), tr("Tick a note first."))
 
     def _make(self) -> None:
         keys = self.model.chosen

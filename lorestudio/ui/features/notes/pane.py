@@ -37,7 +37,19 @@ from lorestudio.ui.state.drafts import Drafts
 from lorestudio.ui.state.selection import Selection
 from lorestudio.ui.state.session import Session
 from lorestudio.ui.widgets.find_line import FindLine
-from lorestudio.ui.widgets.layouts import Wrapping, column, holding, in_lines, label, named, row, stack, tight, tool
+from lorestudio.ui.widgets.layouts import (
+    Wrapping,
+    able,
+    column,
+    holding,
+    in_lines,
+    label,
+    named,
+    row,
+    stack,
+    tight,
+    tool,
+)
 from lorestudio.ui.widgets.paint import draw_glyph, draw_words, entry_kind, hairline, set_inks
 from lorestudio.ui.widgets.pane import MessageBar, Pane
 from lorestudio.vault.edited_vaults import NoteText
@@ -250,7 +262,7 @@ class EntryPane(Pane):
             self.editor.form.take_typed()
             self._saved_again = self._clash is not None and not self.bar.isHidden()
             self.store.save(self.path)
-            self.save_button.setEnabled(not self.store.saving(self.path))
+            able(self.save_button, not self.store.saving(self.path), tr("It is being saved."))
 
     def save_all(self, finished: Callable[[list[str]], None]) -> None:
         """Write every unsaved text; `finished` gets a sentence for each that could not be written."""
@@ -603,7 +615,7 @@ class EntryPane(Pane):
     # ---- saving -----------------------------------------------------------------------------------------------------
 
     def _was_saved(self, buffer: NoteBuffer) -> None:
-        self.save_button.setEnabled(True)
+        able(self.save_button, True, "")
         if buffer.path == self.path:
             self._clash, self._saved_again = None, False
             self._say_nothing()
@@ -617,7 +629,7 @@ class EntryPane(Pane):
             self.editor.settle()
 
     def _clashed(self, buffer: NoteBuffer, found: OnDisk) -> None:
-        self.save_button.setEnabled(True)
+        able(self.save_button, True, "")
         if buffer.path != self.path:
             return
         self._clash = found
@@ -659,7 +671,7 @@ class EntryPane(Pane):
                 self.tabs.setCurrentIndex(TEXT)
 
     def _save_failed(self, buffer: NoteBuffer, error: object) -> None:
-        self.save_button.setEnabled(True)
+        able(self.save_button, True, "")
         if buffer.path == self.path:
             self._say(tr("{error} Your text is kept here.", error=error), "error", (("again", tr("Try again")),))
 

@@ -24,7 +24,7 @@ from lorestudio.ui.shell.words import count, tr
 from lorestudio.ui.state.note_changes import Done, NoteWork, Plan
 from lorestudio.ui.widgets.dialogs import Dialog
 from lorestudio.ui.widgets.diff_view import DiffView
-from lorestudio.ui.widgets.layouts import column, label, named, split, text_view
+from lorestudio.ui.widgets.layouts import able, column, label, named, split, text_view
 from lorestudio.ui.widgets.rows import NameList
 
 
@@ -121,7 +121,7 @@ class PlanDialog(Dialog):
         self.problem.hide()
         self.view = ChangeView(theme, self)
         self.ok = named(QPushButton(button, self, default=True), "", kind="primary")
-        self.ok.setEnabled(False)
+        able(self.ok, False, tr("Wait until it is known what would change."))
         self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel, self)
         self.buttons.addButton(self.ok, QDialogButtonBox.ButtonRole.AcceptRole)
         self.buttons.rejected.connect(self.reject)
@@ -159,7 +159,7 @@ class PlanDialog(Dialog):
     def look_again(self) -> None:
         """What the plan rests on is known better: look at it again in a moment."""
         self._newest.cancel()  # what is looked at now is a plan of before
-        self.ok.setEnabled(False)
+        able(self.ok, False, tr("Wait until it is known what would change."))
         self._delay.start()
 
     def preview(self) -> None:
@@ -169,7 +169,7 @@ class PlanDialog(Dialog):
         plan = self.plan()
         self.problem.hide()
         if plan is None:
-            self.ok.setEnabled(False)
+            able(self.ok, False, self.nothing_yet())
             self.view.say(self.nothing_yet())
             return
         if not self.view.summary.text():
@@ -182,7 +182,7 @@ class PlanDialog(Dialog):
         plan = self.plan()
         if plan is not None and not self._going:
             self._going = True
-            self.ok.setEnabled(False)
+            able(self.ok, False, tr("It is being written."))
             self.work.carry_out(plan, self._done, self._failed)
 
     def _show(self, found: tuple[Planned, str]) -> None:
@@ -190,7 +190,7 @@ class PlanDialog(Dialog):
             return
         planned, summary = found
         self.view.show_plan(planned, self.work.folders, summary)
-        self.ok.setEnabled(bool(planned.changes.changes))
+        able(self.ok, bool(planned.changes.changes), tr("Nothing would change."))
         if self._entered and self.ok.isEnabled():
             self.go()
 
@@ -206,7 +206,7 @@ class PlanDialog(Dialog):
     def _say(self, sentence: str) -> None:
         self.problem.setText(sentence)
         self.problem.show()
-        self.ok.setEnabled(False)
+        able(self.ok, False, sentence)
 
     def _done(self, _done: Done) -> None:
         self.accept()

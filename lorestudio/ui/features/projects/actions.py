@@ -29,7 +29,7 @@ from lorestudio.ui.shell.words import Notice, count, tr
 from lorestudio.ui.state.project_files import VAULT_CHANGED
 from lorestudio.ui.widgets import dialogs
 from lorestudio.ui.widgets.dialogs import Dialog
-from lorestudio.ui.widgets.layouts import column, label, text_field
+from lorestudio.ui.widgets.layouts import able, column, label, text_field
 from lorestudio.ui.widgets.picker import Choice
 from lorestudio.vault.files import utc_now
 
@@ -476,4 +476,8 @@ class PasteDialog(Dialog):
                                  messages=count(len(messages), "message", "messages")))  # fmt: skip
         elif not text.strip():
             self.said.setText(tr("Nothing pasted yet."))
-        self.open_button.setEnabled(self._chat is not None and bool(self._chat.chat.messages))
+        able(
+            self.open_button,
+            self._chat is not None and bool(self._chat.chat.messages),
+            tr("Paste a text with messages first."),
+        )

@@ -15,7 +15,7 @@ from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, tr
 from lorestudio.ui.widgets.cells import FIT, Column
 from lorestudio.ui.widgets.dialogs import Dialog
-from lorestudio.ui.widgets.layouts import SearchField, column, label
+from lorestudio.ui.widgets.layouts import SearchField, able, column, label
 from lorestudio.ui.widgets.record_table import RecordTable, RecordView
 
 
@@ -99,4 +99,8 @@ class FolderDialog(Dialog):
 
     def _settle(self) -> None:
         row: FolderThing | None = self.list.current
-        self.open_button.setEnabled(row is not None and row.opens is not None)
+        able(
+            self.open_button,
+            row is not None and row.opens is not None,
+            tr("Choose something that can be opened first."),
+        )

@@ -26,7 +26,7 @@ from lorestudio.ui.shell.actions import Action
 from lorestudio.ui.shell.feature import Context, Feature
 from lorestudio.ui.shell.words import count, tr
 from lorestudio.ui.widgets.dialogs import Dialog
-from lorestudio.ui.widgets.layouts import column, label, named, number_field, row, text_view
+from lorestudio.ui.widgets.layouts import able, column, label, named, number_field, row, text_view
 
 if TYPE_CHECKING:
     from lorestudio.studio.proposals.planning import Guard
@@ -99,7 +99,7 @@ class PassageDialog(Dialog):
         if hidden:
             words = tr("{visible}, {hidden} hidden or empty left out", visible=words, hidden=hidden)
         self.amount.setText(problem or words)
-        self.go_on.setEnabled(not problem)
+        able(self.go_on, not problem, problem)
 
 
 MakeLog = Callable[[Sequence[Path]], ChangeLog]

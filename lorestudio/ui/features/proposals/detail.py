@@ -22,7 +22,19 @@ from lorestudio.ui.shell.words import count, number, tr
 from lorestudio.ui.widgets import html
 from lorestudio.ui.widgets.cells import FIT, Column
 from lorestudio.ui.widgets.diff_view import DiffView
-from lorestudio.ui.widgets.layouts import button, column, holding, label, named, row, scrolled, split, stack, text_view
+from lorestudio.ui.widgets.layouts import (
+    able,
+    button,
+    column,
+    holding,
+    label,
+    named,
+    row,
+    scrolled,
+    split,
+    stack,
+    text_view,
+)
 from lorestudio.ui.widgets.pane import EmptyState
 from lorestudio.ui.widgets.record_table import RecordTable, RecordView
 
@@ -320,9 +332,14 @@ class ProposalDetail(QWidget):
         if self._kind is ProposalKind.DRAFT:
             tip = tr("Make the note (Ctrl+Return)")
         self.accept.setToolTip(proposal.problem if proposal is not None and proposal.problem and not waits else tip)
-        self.skip.setEnabled(can)
-        self.lock.setEnabled(can)
-        self.ask_again.setEnabled(can and self._can_ask_again and row is not None and row.task is not None)
+        none = tr("It was accepted.") if decided else tr("Choose a proposal, and wait for the work under way.")
+        able(self.skip, can, none)
+        able(self.lock, can, none)
+        able(
+            self.ask_again,
+            can and self._can_ask_again and row is not None and row.task is not None,
+            none if not can else "",  # else its tooltip says it already
+        )
         self.field.setReadOnly(decided or self._busy)
 
 

@@ -24,7 +24,19 @@ from lorestudio.ui.shell.words import count, tr
 from lorestudio.ui.state.choices import SOURCE_ICONS, source_help, source_title, sources
 from lorestudio.ui.state.session import Session
 from lorestudio.ui.widgets.dialogs import Dialog
-from lorestudio.ui.widgets.layouts import ProgressBar, button, column, combo, label, menu_of, named, row, split, tool
+from lorestudio.ui.widgets.layouts import (
+    ProgressBar,
+    able,
+    button,
+    column,
+    combo,
+    label,
+    menu_of,
+    named,
+    row,
+    split,
+    tool,
+)
 from lorestudio.ui.widgets.pane import MessageBar
 from lorestudio.ui.widgets.record_table import RecordView
 
@@ -173,7 +185,7 @@ class ProposalsDialog(Dialog):
             self.work.again(again)
 
     def _stop(self) -> None:
-        self.stop.setEnabled(False)
+        able(self.stop, False, tr("It stops as soon as the reply under way is there."))
         self.work.stop()
 
     def _bar_pressed(self, _button: str) -> None:
@@ -272,20 +284,24 @@ class ProposalsDialog(Dialog):
         waiting = work.waiting
         self.begin.setVisible(bool(waiting) and not work.asking)
         idle = not (work.busy or work.asking)
-        self.begin.setEnabled(idle)
+        able(self.begin, idle, tr("Wait for the work under way, or stop it first."))
         self.begin.setText(self._begin_text(len(waiting)))
         self.stop.setVisible(work.asking)
         if not work.asking:
-            self.stop.setEnabled(True)
+            able(self.stop, True, "")
         for widget in (self.source, self.again, self.mode):
-            widget.setEnabled(idle)
+            able(widget, idle, tr("Wait for the work under way, or stop it first."))
         self.progress.setVisible(not idle)
         self.progress.setRange(0, work.to_ask if work.asking else 0)
         self.progress.setValue(work.asked)
         self.status.setText(self._status_text(len(waiting)))
         ready = [row for row in work.rows if row.acceptable_unseen]
         self.all.setText(tr("Accept all ({amount})", amount=len(ready)))
-        self.all.setEnabled(bool(ready) and not work.busy)
+        able(
+            self.all,
+            bool(ready) and not work.busy,
+            tr("Wait until the notes are written.") if work.busy else tr("None can be accepted unseen."),
+        )
         self.all.setVisible(work.wish.kind is not ProposalKind.DRAFT)
         self.sum.setText(self._sum_text())
         self.detail.set_busy(

@@ -44,7 +44,7 @@ from lorestudio.ui.state.choices import system_title
 from lorestudio.ui.state.session import Session
 from lorestudio.ui.widgets import dialogs
 from lorestudio.ui.widgets.dialogs import Dialog
-from lorestudio.ui.widgets.layouts import button, column, combo, label, menu_of, named, row, tool
+from lorestudio.ui.widgets.layouts import able, button, column, combo, label, menu_of, named, row, tool
 from lorestudio.ui.widgets.pane import MessageBar
 from lorestudio.ui.widgets.rows import NameList
 
@@ -244,8 +244,12 @@ class ProfilesDialog(Dialog):
         if now in (self.test, self.save):
             self._pressed = now
         for each in (self.save, self.test, self.add):
-            each.setEnabled(not busy)
-        self.delete.setEnabled(not busy and self._editing is not None)
+            able(each, not busy, tr("Wait until the test or the writing has ended."))
+        able(
+            self.delete,
+            not busy and self._editing is not None,
+            tr("Wait until the test or the writing has ended.") if busy else tr("It is not saved yet."),
+        )
         self.stop.setVisible(testing)
         self.test.setVisible(not testing)
         if self._pressed is not None and not self.writing:

@@ -12,7 +12,7 @@ from lorestudio.studio.project.answering import DRAFT, KEYS, PREFILTER, SEARCH, 
 from lorestudio.ui.shell.theme import fixed_font
 from lorestudio.ui.shell.words import count, tr
 from lorestudio.ui.widgets.dialogs import Dialog, confirm
-from lorestudio.ui.widgets.layouts import button, column, holding, label, named, row, split, text_field, text_view
+from lorestudio.ui.widgets.layouts import able, button, column, holding, label, named, row, split, text_field, text_view
 
 SKELETON = '[\n  {"title": "", "confidence": "high", "reason": ""}\n]'
 """What a selection looks like, to begin with."""
@@ -86,7 +86,7 @@ class QuestionDialog(Dialog):
 
     def _make_buttons(self) -> QHBoxLayout:
         self.suggest = button(self, tr("Start from the stand-in's reply"), self.start_from_stand_in)
-        self.suggest.setEnabled(bool(self.question.suggestion))
+        able(self.suggest, bool(self.question.suggestion), tr("The stand-in has no reply to this."))
         selects = self.question.request.kind in (SEARCH, PREFILTER)
         fallback = tr("the pipeline takes its fallback") if selects else tr("nothing comes of this question")
         tip = tr("Give no answer: {fallback} (Escape)", fallback=fallback)
@@ -109,7 +109,7 @@ class QuestionDialog(Dialog):
     def _check(self) -> None:
         """Say whether the reply is JSON; a model may send anything, so other text is allowed too."""
         text = self.reply.toPlainText()
-        self.give.setEnabled(bool(text.strip()))
+        able(self.give, bool(text.strip()), tr("Write the reply first."))
         if not text.strip():
             self.problem.setText(tr("Nothing is typed yet."))
             return

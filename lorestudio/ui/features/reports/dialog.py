@@ -23,7 +23,7 @@ from lorestudio.ui.shell.jobs import Jobs, Newest
 from lorestudio.ui.shell.words import count, sentence_of, tr
 from lorestudio.ui.widgets import dialogs
 from lorestudio.ui.widgets.dialogs import Dialog
-from lorestudio.ui.widgets.layouts import column, combo, label, named, row, stack, text_view
+from lorestudio.ui.widgets.layouts import able, column, combo, label, named, row, stack, text_view
 
 LONGEST_PAGE: Final = 80_000
 """Characters of a page that are laid out at once without a pause that is felt."""
@@ -172,8 +172,8 @@ class PreviewDialog(Dialog):
         self.accept()
 
     def _enable(self, ready: bool) -> None:
-        self.save_button.setEnabled(ready)
-        self.copy_button.setEnabled(ready)
+        able(self.save_button, ready, tr("Wait until the report is made."))
+        able(self.copy_button, ready, tr("Wait until the report is made."))
 
 
 class ReportDialog(PreviewDialog):

@@ -39,7 +39,7 @@ from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, sentence_of, tr
 from lorestudio.ui.widgets import dialogs
 from lorestudio.ui.widgets.dialogs import Dialog
-from lorestudio.ui.widgets.layouts import button, column, combo, label, named, row, text_view
+from lorestudio.ui.widgets.layouts import able, button, column, combo, label, named, row, text_view
 from lorestudio.ui.widgets.pane import MessageBar
 from lorestudio.ui.widgets.record_table import CheckList, change_columns, change_table, setting_rows
 
@@ -71,7 +71,7 @@ class ImportDialog(Dialog):
         said = tr("Nothing is written: the file is read, and what you tick holds here.")
         self.said = label(self, said, "small")
         self.take = button(self, tr("Apply and replay"), self._take, kind="primary")
-        self.take.setEnabled(False)
+        able(self.take, False, tr("Choose a file, and tick what is to be taken."))
         choose = dialogs.chooser(self.place, tr("Choose settings"), tr("Settings (*.json);;All files (*)"))
         paste = button(self, tr("From the clipboard"), self.paste)
         ends = row(1, self.take, button(self, tr("Cancel"), self.reject))
@@ -80,7 +80,9 @@ class ImportDialog(Dialog):
         for stop in (self._delay.stop, self._newest.cancel):
             self.finished.connect(stop)
         self.place.textChanged.connect(lambda _text: self._delay.start())
-        self.model.ticked.connect(lambda: self.take.setEnabled(bool(self.model.chosen)))
+        self.model.ticked.connect(
+            lambda: able(self.take, bool(self.model.chosen), tr("Choose a file, and tick what is to be taken."))
+        )
 
     def paste(self) -> None:
         """Read what is in the clipboard."""
@@ -299,7 +301,7 @@ class ExportDialog(Dialog):
             *left_behind(self._changes, self.model.chosen, len(self._fixed)),
         ]
         if target is ExportTarget.SILLYTAVERN:
-            self.write.setEnabled(False)
+            able(self.write, False, tr("Choose the file first; what is shown below says what is missing."))
             if not self.place.text().strip():
                 self.preview.setPlainText(tr("Choose the settings.json of your SillyTavern, in data/default-user."))
                 lost = []
@@ -311,7 +313,7 @@ class ExportDialog(Dialog):
         else:
             self.preview.setPlainText(self.text())
             for each in (self.copy, self.save):
-                each.setEnabled(bool(values))
+                able(each, bool(values), tr("Tick a setting first."))
         self.losses.setText("\n".join(lost))
 
     def _plan(self, lost: Sequence[str]) -> None:
@@ -324,7 +326,7 @@ class ExportDialog(Dialog):
             lines = [each.text for each in merge.changes]
             self.preview.setPlainText("\n".join(lines) or tr("Nothing would be written."))
             self.losses.setText("\n".join([*merge.remarks, *lost, tr(ADVICE)]))
-            self.write.setEnabled(bool(merge.changes))
+            able(self.write, bool(merge.changes), tr("Nothing would be written."))
 
         title = tr("Looking at SillyTavern's settings")
         self._newest.start(title, lambda _job: carrier.plan(path, values), done=planned, failed=self._failed)
@@ -361,7 +363,7 @@ class ExportDialog(Dialog):
         merge = self._merge
         if merge is None:
             return
-        self.write.setEnabled(False)
+        able(self.write, False, tr("Choose the file first; what is shown below says what is missing."))
         self.writing = True
 
         def done(copy: Path) -> None:

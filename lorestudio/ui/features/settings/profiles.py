@@ -22,7 +22,7 @@ from lorestudio.ui.shell.words import Notice, Tone, count, sentence_of, tr
 from lorestudio.ui.state.session import Session
 from lorestudio.ui.widgets import dialogs
 from lorestudio.ui.widgets.dialogs import Dialog
-from lorestudio.ui.widgets.layouts import button, column, combo, label, named, row
+from lorestudio.ui.widgets.layouts import able, button, column, combo, label, named, row
 from lorestudio.ui.widgets.record_table import CheckList, change_columns, change_table, setting_rows
 from lorestudio.ui.widgets.rows import NameList
 
@@ -317,10 +317,12 @@ class SettingsProfilesDialog(Dialog):
     def _settle(self) -> None:
         profile = self.chosen
         readable = profile is not None and profile.settings is not None
-        self.use.setEnabled(readable and self._session.project is not None)
-        self.rename.setEnabled(readable)
-        self.delete.setEnabled(profile is not None)
-        self.save.setEnabled(self._session.project is not None)
+        no_vault = tr("Open a vault, a lorebook or the demo first.")
+        unread = tr("Choose a profile that can be read first.")
+        able(self.use, readable and self._session.project is not None, no_vault if readable else unread)
+        able(self.rename, readable, unread)
+        able(self.delete, profile is not None, unread)
+        able(self.save, self._session.project is not None, no_vault)
         self._compare()
 
     def _compare(self) -> None:

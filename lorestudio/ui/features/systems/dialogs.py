@@ -25,7 +25,7 @@ from lorestudio.ui.shell.words import count, sentence_of, tr
 from lorestudio.ui.widgets import dialogs
 from lorestudio.ui.widgets.cells import Column
 from lorestudio.ui.widgets.dialogs import Dialog
-from lorestudio.ui.widgets.layouts import COPIED, button, column, combo, label, named, row, split, text_view
+from lorestudio.ui.widgets.layouts import COPIED, able, button, column, combo, label, named, row, split, text_view
 from lorestudio.ui.widgets.record_table import RecordTable, RecordView
 
 _ROLES: Final[Mapping[BookRole, str]] = {
@@ -289,7 +289,10 @@ class BooksDialog(Dialog):
             text = f"{text}\n{told}"
         self.state.setToolTip(plain("\n".join(self._missing)))
         self.state.setText(text)
-        self.apply.setEnabled(not broken and not self._reading)
+        wait = (
+            tr("Wait until the books are read.") if self._reading else tr("A book cannot be read: take it out first.")
+        )
+        able(self.apply, not broken and not self._reading, wait)
 
 
 def _name(each: LookedAt) -> str:
@@ -428,7 +431,7 @@ class SystemSettingsDialog(Dialog):
             if changed
             else tr("Every setting has its default.")
         )
-        self.defaults.setEnabled(bool(changed))
+        able(self.defaults, bool(changed), tr("Every setting has its default."))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Qt: Ctrl+Enter takes the settings; Enter alone stays in the list."""

@@ -37,6 +37,7 @@ from lorestudio.ui.state.replay_worker import LiveRun
 from lorestudio.ui.widgets import html
 from lorestudio.ui.widgets.find_line import FindLine, Text
 from lorestudio.ui.widgets.layouts import (
+    able,
     column,
     combo,
     holding,
@@ -208,7 +209,7 @@ class AiPage(QWidget):
         call = calls[max(0, self.calls.currentIndex())] if calls else None
         asked = live.request if live is not None else call
         for part in (SYSTEM, USER, REPLY):
-            self.parts.button(part).setEnabled(asked is not None)
+            able(self.parts.button(part), asked is not None, tr("No model was asked in this run."))
         self._pages.setCurrentIndex(0 if asked is None or self.part == OVERVIEW else 1)
         if asked is None or self.part == OVERVIEW:
             self._set_html(self._body(trace, call) if live is None else self._live_body(live))

@@ -40,7 +40,7 @@ from lorestudio.ui.state.choices import system_title
 from lorestudio.ui.state.note_changes import NoteWork
 from lorestudio.ui.state.note_changes import Plan as NotePlan
 from lorestudio.ui.widgets import dialogs
-from lorestudio.ui.widgets.layouts import label
+from lorestudio.ui.widgets.layouts import able, label
 from lorestudio.ui.widgets.picker import Choice
 
 if TYPE_CHECKING:
@@ -396,7 +396,7 @@ class PointDialog(PlanDialog):
         planned, summary = found
         told = summary or ("" if planned.changes.changes else tr("The notes are so already."))
         super()._show((planned, told))
-        self.ok.setEnabled(not self._going)
+        able(self.ok, not self._going, tr("It is being written."))
 
     def plan(self) -> NotePlan:
         """Write what the point turns into the notes."""

@@ -34,7 +34,7 @@ from lorestudio.ui.shell.qt import is_redo
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import tr
 from lorestudio.ui.widgets.dialogs import ask_name
-from lorestudio.ui.widgets.layouts import column, holding, iconed, label, scrolled, tool
+from lorestudio.ui.widgets.layouts import able, column, holding, iconed, label, scrolled, tool
 from lorestudio.ui.widgets.picker import Choice, Picker
 from lorestudio.vault.note.document import NoteDocument
 from lorestudio.vault.note.properties import NoteProperty, PropertyKind
@@ -134,7 +134,7 @@ class PropertyForm(QWidget):
         if note is not self._note:
             self._refusals.clear()
         self._note, self._parsed, self._pinned, self._read_only = note, parsed, pinned, read_only
-        self.add_button.setEnabled(not read_only)
+        able(self.add_button, not read_only, tr("This file is shown only."))
         wanted = self._wanted()
         shapes = {key: self._shape(key, item) for key, item in wanted.items()}
         if list(shapes.items()) != list(self._shapes.items()):
