@@ -12,10 +12,10 @@ import typer
 from lorestudio.cli.answering import Answering
 from lorestudio.cli.command import command, command_group
 from lorestudio.cli.options import ChatOptions, DoItOption, JsonOption, OfflineRun
-from lorestudio.cli.output import ask_first, echo, picked, print_json, say, say_all
+from lorestudio.cli.output import ask_first, echo, print_json, say, say_all
 from lorestudio.cli.screen import Screen, filled, fixed, fold, listing, table
 from lorestudio.domain.javascript import Json
-from lorestudio.domain.records import replace
+from lorestudio.domain.records import picked, replace
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.sections import assigned
 from lorestudio.settings.studio import AttachSettings

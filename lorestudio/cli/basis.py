@@ -8,11 +8,11 @@ from typing import Annotated
 import typer
 
 from lorestudio.cli.options import JsonOption, NeededChat
-from lorestudio.cli.output import picked, print_json, say, say_all
+from lorestudio.cli.output import print_json, say, say_all
 from lorestudio.cli.screen import Screen, figure, filled, fixed, fold, listing
 from lorestudio.domain.history import ChatHistory, HistoryRule
 from lorestudio.domain.javascript import Json
-from lorestudio.domain.records import replace
+from lorestudio.domain.records import picked, replace
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.declaration import declared
 from lorestudio.settings.sections import assigned

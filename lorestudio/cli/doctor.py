@@ -8,9 +8,10 @@ import typer
 from rich.text import Text
 
 from lorestudio.cli.options import ChatOption, JsonOption, SettingsOption, TokenizerOption
-from lorestudio.cli.output import FAILED, picked, print_json
+from lorestudio.cli.output import FAILED, print_json
 from lorestudio.cli.screen import Screen, filled, listing
 from lorestudio.cli.window import has_display, window_problem
+from lorestudio.domain.records import picked
 from lorestudio.studio.project.doctor import examine, rests_on
 from lorestudio.studio.project.project import open_project
 

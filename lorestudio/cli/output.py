@@ -7,7 +7,7 @@ import sys
 from collections.abc import Awaitable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Final, TypeVar
 
 import typer
 
@@ -127,11 +127,6 @@ def as_bytes(text: str) -> bytes:
 def json_bytes(value: object, indent: int | None = None) -> bytes:
     """JSON as a line, or indented."""
     return as_bytes(controls_escaped(json.dumps(value, ensure_ascii=False, indent=indent))) + b"\n"
-
-
-def picked(record: object, *names: str) -> dict[str, Any]:
-    """These parts of a record by their names, for JSON."""
-    return {name: getattr(record, name) for name in names}
 
 
 def print_json(value: object, indent: int | None = None) -> None:

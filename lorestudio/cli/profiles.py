@@ -12,8 +12,9 @@ import typer
 from lorestudio.cli.answering import connections
 from lorestudio.cli.command import command, command_group
 from lorestudio.cli.options import DoItOption, JsonOption
-from lorestudio.cli.output import FAILED, ask_first, echo, picked, print_json, say, say_all, waited
+from lorestudio.cli.output import FAILED, ask_first, echo, print_json, say, say_all, waited
 from lorestudio.cli.screen import Screen, filled, fold, listing
+from lorestudio.domain.records import picked
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.sections import naming_profile
 from lorestudio.studio.project.answering import (

@@ -14,8 +14,9 @@ from rich.text import Text
 
 from lorestudio.cli.command import OutputFile, command, command_group
 from lorestudio.cli.options import DoItOption, JsonOption, ProfileOption, SettingsOfSystem, SettingsOption
-from lorestudio.cli.output import as_bytes, ask_first, echo, json_bytes, picked, print_json, say, say_all, shown
+from lorestudio.cli.output import as_bytes, ask_first, echo, json_bytes, print_json, say, say_all, shown
 from lorestudio.cli.screen import Screen, filled, fixed, fold, listing, table
+from lorestudio.domain.records import picked
 from lorestudio.exchange import json_file
 from lorestudio.exchange.problems import InputError
 from lorestudio.exchange.settings_files import (

@@ -9,8 +9,9 @@ import typer
 
 from lorestudio.cli.command import command, command_group
 from lorestudio.cli.options import ChatOption, JsonOption, SettingsOption, TokenizerOption
-from lorestudio.cli.output import echo, picked, print_json, read_text, say_all
+from lorestudio.cli.output import echo, print_json, read_text, say_all
 from lorestudio.cli.screen import Screen, filled, fold, listing
+from lorestudio.domain.records import picked
 from lorestudio.studio.project.tokens import counting_for, fetch, tokenizer_files
 
 tokens = command_group("Tokenizers: which are here, which one SillyTavern counts with, and how many tokens texts have.")

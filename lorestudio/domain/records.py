@@ -82,3 +82,8 @@ def same_ends(
 
 
 __all__ = ["Terse", "compared_fields", "field_names", "grouped", "is_record", "replace", "same_ends", "same_start"]
+
+
+def picked(record: object, *names: str) -> dict[str, Any]:
+    """These parts of a record by their names, for JSON and reports."""
+    return {name: getattr(record, name) for name in names}

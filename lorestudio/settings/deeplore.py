@@ -101,6 +101,11 @@ class DeepLoreSettings(
         """Whose rules decide, rule by rule."""
         return rules_of(self.rules)
 
+    @property
+    def asks_for_notes(self) -> bool:
+        """Whether a model is asked for the notes after a reply: in the AI notepad's extract mode."""
+        return self.ai_notepad_enabled and self.ai_notepad_mode == "extract"
+
 
 def declarations() -> tuple[Declaration, ...]:
     """List all settings with their labels, help, limits and effects, in reading order."""

@@ -10,7 +10,7 @@ from typing import Any, Final
 from lorestudio.domain.chat import Chat, Generation, Message
 from lorestudio.domain.entry import VaultIndex
 from lorestudio.domain.javascript import Json
-from lorestudio.domain.records import Terse, replace
+from lorestudio.domain.records import Terse, picked, replace
 from lorestudio.domain.tokens import TokenCounter
 from lorestudio.exchange.chats.document import read_message
 from lorestudio.exchange.chats.metadata import read_controls
@@ -231,21 +231,15 @@ def system_report(number: int, trace: Trace) -> dict[str, Any]:
         "mode": trace.mode,
         "outcome": trace.outcome.value,
         "injected": [
-            fields_of(trace.entries[each.entry], "vault", "filename")
-            | fields_of(each, "title", "tokens", "position", "depth", "role")
+            picked(trace.entries[each.entry], "vault", "filename")
+            | picked(each, "title", "tokens", "position", "depth", "role")
             for each in trace.injections
         ],
         "left_out": [
-            {"filename": trace.entries[each.entry].filename, "state": str(each.state)}
-            | fields_of(each, "stage", "reason")
+            {"filename": trace.entries[each.entry].filename, "state": str(each.state)} | picked(each, "stage", "reason")
             for each in outside
         ],
-        "prompt": [fields_of(each, "tag", "position", "depth", "role", "text") for each in trace.prompt],
-        "limits": [fields_of(each, "name", "used", "maximum") for each in trace.limits],
+        "prompt": [picked(each, "tag", "position", "depth", "role", "text") for each in trace.prompt],
+        "limits": [picked(each, "name", "used", "maximum") for each in trace.limits],
         "warnings": list(trace.warnings),
     }
-
-
-def fields_of(record: object, *names: str) -> dict[str, Any]:
-    """Some fields of a record, for a report."""
-    return {name: getattr(record, name) for name in names}

@@ -11,9 +11,10 @@ from rich.table import Table
 
 from lorestudio.cli.notes.notes import FolderArgument
 from lorestudio.cli.options import DoItOption, JsonOption
-from lorestudio.cli.output import ask_first, echo, picked, print_json, say, say_all
+from lorestudio.cli.output import ask_first, echo, print_json, say, say_all
 from lorestudio.cli.screen import Screen, figure, filled, fixed, fold, listing
 from lorestudio.domain.javascript import Json
+from lorestudio.domain.records import picked
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.files import real_path
 from lorestudio.studio.notes.changes.log import ChangeLog

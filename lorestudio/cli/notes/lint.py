@@ -20,9 +20,9 @@ from lorestudio.cli.options import (
     TokenizerOption,
     VaultArgument,
 )
-from lorestudio.cli.output import FAILED, picked, print_json, say, say_all
+from lorestudio.cli.output import FAILED, print_json, say, say_all
 from lorestudio.cli.screen import Screen
-from lorestudio.domain.records import grouped
+from lorestudio.domain.records import grouped, picked
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.notes.book_entries import file_changes, is_book_entry, read_text
 from lorestudio.studio.notes.changes.change_set import ChangeSet, NoteFileChange

@@ -12,8 +12,9 @@ import typer
 
 from lorestudio.cli.command import RulesOption, rules_named
 from lorestudio.cli.options import JsonOption, SettingsOption
-from lorestudio.cli.output import FAILED, echo, picked, print_json, say, say_all
+from lorestudio.cli.output import FAILED, echo, print_json, say, say_all
 from lorestudio.domain.javascript import Json
+from lorestudio.domain.records import picked
 from lorestudio.domain.texts import difference_lines, meant, reading_order
 from lorestudio.exchange.lorebooks.reading import load_lorebook
 from lorestudio.exchange.problems import InputError

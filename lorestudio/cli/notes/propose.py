@@ -17,10 +17,11 @@ from lorestudio.cli.answering import Answering, agree, answering
 from lorestudio.cli.command import RulesOption, command, command_group, rules_named
 from lorestudio.cli.notes.notes import change_log
 from lorestudio.cli.options import AskAgainOption, JsonOption, NeededChat, SettingsOption, TokenizerOption, YesOption
-from lorestudio.cli.output import FAILED, answer_to, echo, picked, print_json, say, say_all
+from lorestudio.cli.output import FAILED, answer_to, echo, print_json, say, say_all
 from lorestudio.cli.screen import progress_bar
 from lorestudio.domain.entry import Entry
 from lorestudio.domain.javascript import Json, fold
+from lorestudio.domain.records import picked
 from lorestudio.domain.texts import difference_lines
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.files import real_path

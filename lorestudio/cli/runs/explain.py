@@ -20,12 +20,12 @@ from lorestudio.cli.options import (
     note_called,
     notes_called,
 )
-from lorestudio.cli.output import echo, picked, print_json, say, say_all
+from lorestudio.cli.output import echo, print_json, say, say_all
 from lorestudio.cli.runs.runs import with_kept
 from lorestudio.cli.screen import Screen, figure, filled, fold, progress_bar, table
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.entry import Entry, LeftOutNote
-from lorestudio.domain.records import replace
+from lorestudio.domain.records import picked, replace
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.simulator import Simulator, knowing_all

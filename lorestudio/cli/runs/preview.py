@@ -18,8 +18,9 @@ from lorestudio.cli.options import (
     note_called,
     notes_called,
 )
-from lorestudio.cli.output import echo, picked, print_json, read_text, say_all
+from lorestudio.cli.output import echo, print_json, read_text, say_all
 from lorestudio.domain.javascript import Json
+from lorestudio.domain.records import picked
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.compare.text import comparison_json
 from lorestudio.studio.notes import book_entries

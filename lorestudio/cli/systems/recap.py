@@ -16,9 +16,10 @@ from rich.text import Text
 from lorestudio.cli.answering import Answering, agree, answering
 from lorestudio.cli.command import command, command_group
 from lorestudio.cli.options import DoItOption, JsonOption, TokenizerOption, YesOption
-from lorestudio.cli.output import FAILED, ask_first, echo, picked, print_json, read_text, say, say_all, waited
+from lorestudio.cli.output import FAILED, ask_first, echo, print_json, read_text, say, say_all, waited
 from lorestudio.cli.screen import Screen, figure, filled, fold, listing
 from lorestudio.domain.entry import VaultIndex
+from lorestudio.domain.records import picked
 from lorestudio.domain.texts import shorten
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.deeplore import DeepLoreSettings

@@ -14,7 +14,6 @@ from lorestudio.cli.options import AskAgainOption, NeededChat, SettingsOption, T
 from lorestudio.cli.output import FAILED, echo, say, say_all
 from lorestudio.domain.chat import Chat
 from lorestudio.exchange.problems import InputError
-from lorestudio.studio.chat.reply_writing import asks_for_notes
 from lorestudio.studio.project.answering import AnswerKind
 from lorestudio.studio.project.project import Project, open_project
 from lorestudio.studio.replay.costs import note_cost, taking_cost
@@ -62,7 +61,7 @@ def scribe(
 
 def _take_notes(project: Project, reply: int, answers: str, *, yes: bool, fresh: bool) -> None:
     """What a model notes from a reply. Raises InputError where the settings do not have it asked, or it is no reply."""
-    if not asks_for_notes(project.settings):
+    if not project.settings.asks_for_notes:
         raise InputError("--message", "the AI notepad is not on, or not in extract mode. Set aiNotepadMode to extract.")
     chat = project.chat or Chat()
     if reply not in chat.replies:

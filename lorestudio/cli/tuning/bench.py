@@ -22,10 +22,11 @@ from lorestudio.cli.options import (
     TokenizerOption,
     in_mode,
 )
-from lorestudio.cli.output import STANDARD_STREAM, picked, print_json, read_text, say, say_all
+from lorestudio.cli.output import STANDARD_STREAM, print_json, read_text, say, say_all
 from lorestudio.cli.runs.controls import ChoiceOptions, with_chosen
 from lorestudio.cli.screen import Screen, figure, filled, fold, table
 from lorestudio.domain.javascript import Json
+from lorestudio.domain.records import picked
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.project.project import open_project
 from lorestudio.studio.replay.simulator import Simulator

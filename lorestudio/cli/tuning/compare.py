@@ -14,11 +14,11 @@ from rich.text import Text
 
 from lorestudio.cli.command import rules_named
 from lorestudio.cli.options import SYSTEMS, BookOption, JsonOption, NeededChat, SeedOption, SeenOptions
-from lorestudio.cli.output import picked, print_json, say_all
+from lorestudio.cli.output import print_json, say_all
 from lorestudio.cli.screen import Screen, figure, filled, fixed, fold, in_parts, table
 from lorestudio.cli.tuning.whole_chats import candidates_with_books
 from lorestudio.domain.javascript import Json
-from lorestudio.domain.records import replace
+from lorestudio.domain.records import picked, replace
 from lorestudio.settings.rules import VERSIONS
 from lorestudio.studio.compare.comparison import (
     Comparison,

@@ -11,12 +11,13 @@ import typer
 from rich.console import Console
 
 from lorestudio.cli.options import JsonOption, note_called
-from lorestudio.cli.output import picked, print_json, say_all
+from lorestudio.cli.output import print_json, say_all
 from lorestudio.cli.runs.controls import ChoiceOptions, with_chosen
 from lorestudio.cli.runs.preview import edited_note, told_new
 from lorestudio.cli.screen import Screen, figure, filled, fold, table
 from lorestudio.cli.tuning.whole_chats import WholeChats
 from lorestudio.domain.javascript import Json
+from lorestudio.domain.records import picked
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.declaration import Section, declared
 from lorestudio.settings.sections import assigned

@@ -17,13 +17,13 @@ from rich.table import Table
 from lorestudio.cli.answering import Answering, agree, answering
 from lorestudio.cli.command import OutputFile
 from lorestudio.cli.options import JsonOption, YesOption
-from lorestudio.cli.output import FAILED, picked, print_json, say, say_all, waited
+from lorestudio.cli.output import FAILED, print_json, say, say_all, waited
 from lorestudio.cli.screen import Screen, figure, filled, fold, in_parts, table
 from lorestudio.cli.tuning.whole_chats import NOTHING_EXPECTED, WholeChats
 from lorestudio.domain.chat import Chat, Generation
 from lorestudio.domain.entry import VaultIndex
 from lorestudio.domain.javascript import Json
-from lorestudio.domain.records import grouped
+from lorestudio.domain.records import grouped, picked
 from lorestudio.exchange.json_file import parse_document, read_file
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.project.answering import AnswerKind

@@ -15,12 +15,13 @@ from rich.table import Column
 from lorestudio.cli.command import OutputFile
 from lorestudio.cli.notes.notes import carry_out, change_log
 from lorestudio.cli.options import JsonOption
-from lorestudio.cli.output import echo, picked, print_json, say, say_all
+from lorestudio.cli.output import echo, print_json, say, say_all
 from lorestudio.cli.screen import Screen, advancing, figure, filled, fold, progress_bar, table
 from lorestudio.cli.tuning.compare import comparison_json, print_comparison
 from lorestudio.cli.tuning.effects import effects_json, print_effects
 from lorestudio.cli.tuning.whole_chats import NOTHING_EXPECTED, WholeChats
 from lorestudio.domain.javascript import Json
+from lorestudio.domain.records import picked
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.compare.comparison import Comparison, compare_candidates, simulator_of
 from lorestudio.studio.project.files import write_bytes

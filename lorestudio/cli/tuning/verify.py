@@ -10,9 +10,10 @@ import typer
 from rich.progress import BarColumn, TaskProgressColumn, TextColumn
 
 from lorestudio.cli.options import ChatOptions, JsonOption, SystemOptions
-from lorestudio.cli.output import FAILED, picked, print_json, say_all
+from lorestudio.cli.output import FAILED, print_json, say_all
 from lorestudio.cli.screen import Screen, advancing, filled, fixed, fold, progress_bar, table
 from lorestudio.domain.javascript import Json
+from lorestudio.domain.records import picked
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.verify.agreement import COUNTED, Agreement, ComparedReply
 from lorestudio.studio.verify.causes import Cause, Verified

@@ -52,11 +52,6 @@ def room_for_reply(chat: Chat, place: int | None, now: datetime) -> tuple[Chat, 
     return made, Generation(place, made.messages[place].swipe)
 
 
-def asks_for_notes(settings: DeepLoreSettings) -> bool:
-    """Whether a model is asked for the notes after a reply: in the AI notepad's extract mode."""
-    return settings.ai_notepad_enabled and settings.ai_notepad_mode == "extract"
-
-
 def noted(
     chat: Chat, controls: ChatControls, place: int, before: Message, taken: NotedReply, settings: DeepLoreSettings
 ) -> tuple[Chat, ChatControls] | None:

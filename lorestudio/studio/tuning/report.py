@@ -150,11 +150,7 @@ def _picture(found: SearchOutcome, chosen: TriedPoint) -> str:
     if len(found.plan.goals) == 1:
         return ""
     up, across = found.plan.goals[:2]
-    places: dict[int, tuple[float, float]] = {}
-    for each in (found.now, *found.tried):
-        x, y = each.training.value(across), each.training.value(up)
-        if x is not None and y is not None:
-            places[each.number] = x, y
+    places = found.places()
     lows = [min(place[axis] for place in places.values()) for axis in (0, 1)]
     spans = [(max(place[axis] for place in places.values()) - lows[axis]) or 1 for axis in (0, 1)]
     front, marks = {each.number for each in found.front()}, []

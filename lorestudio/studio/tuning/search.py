@@ -125,6 +125,18 @@ class SearchOutcome(Struct, frozen=True):
             chosen.setdefault(values[each.number], each)
         return tuple(sorted(chosen.values(), key=lambda each: values[each.number], reverse=True))
 
+    def places(self) -> dict[int, tuple[float, float]]:
+        """Where the points that have both values stand, by number, the present settings last: the second goal across,
+        the first one up.
+        """
+        up, across = self.plan.goals[:2]
+        places: dict[int, tuple[float, float]] = {}
+        for each in (*self.tried, self.now):
+            x, y = each.training.value(across), each.training.value(up)
+            if x is not None and y is not None:
+                places[each.number] = x, y
+        return places
+
     @property
     def best(self) -> TriedPoint:
         """The best in the first goal, by training, the present settings among them; of equal ones the nearest to those.

@@ -12,7 +12,7 @@ from lorestudio.domain.chat import Chat, Message
 from lorestudio.domain.entry import VaultIndex
 from lorestudio.domain.javascript import Json, simple_hash
 from lorestudio.domain.json_text import spell
-from lorestudio.domain.records import replace
+from lorestudio.domain.records import picked, replace
 from lorestudio.domain.state import EngineState, Prompt
 from lorestudio.domain.tokens import TokenCounter
 from lorestudio.exchange.chats.document import read_message
@@ -39,7 +39,7 @@ from lorestudio.systems.deeplore.stages.ai_selection import PAUSED, THROTTLED
 from lorestudio.systems.deeplore.stages.placement import PREFILL_TAG
 from lorestudio.systems.deeplore.state import counters_as_json
 from lorestudio.systems.deeplore.system import DeepLoreSystem, Indexes
-from lorestudio.systems.scenarios import ScenarioFormat, ScenarioTurn, fields_of, seen_messages
+from lorestudio.systems.scenarios import ScenarioFormat, ScenarioTurn, seen_messages
 from lorestudio.trace.model import (
     AiCall,
     Injection,
@@ -94,7 +94,7 @@ def _selection(record: StageRecord) -> dict[str, Any]:
 
 
 def _call(call: AiCall, manifest: StageRecord) -> dict[str, Any]:
-    row = fields_of(call, "kind", "max_tokens", "json_schema")
+    row = picked(call, "kind", "max_tokens", "json_schema")
     if call.model:
         row["model"] = call.model
     if call.details.get("reasoning_effort"):
@@ -309,13 +309,13 @@ def _removed(stage: str, verdict: Verdict, index: VaultIndex) -> dict[str, Any]:
 
 def _accepted(injection: Injection) -> dict[str, Any]:
     row: dict[str, Any] = {"id": injection.entry, "title": injection.title, "tokens": injection.tokens}
-    return row | (fields_of(injection, "truncated", "original_tokens", "content_hash") if injection.truncated else {})
+    return row | (picked(injection, "truncated", "original_tokens", "content_hash") if injection.truncated else {})
 
 
 def _groups(number: int, trace: Trace, seen: SeenTexts) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = []
     for place, block in enumerate(trace.prompt):
-        place_of = fields_of(block, "tag", "position", "depth", "role")
+        place_of = picked(block, "tag", "position", "depth", "role")
         first = seen.blocks.setdefault(block.text, [number, place])
         rows.append(place_of | ({"text": block.text} if first == [number, place] else {"same_text_as": first}))
     return rows
@@ -344,7 +344,7 @@ def _host_order(prompt: Prompt) -> int:
 def _prompt(prompt: Prompt) -> dict[str, Any]:
     row: dict[str, Any] = {"tag": prompt.tag, "via": "prompt_manager" if prompt.managed else "extension_prompt"}
     if not prompt.managed:
-        row |= fields_of(prompt, "position", "depth", "role", "scan")
+        row |= picked(prompt, "position", "depth", "role", "scan")
     if prompt.tag in ("deeplore_notebook", PREFILL_TAG) and not prompt.managed:
         row["text"] = prompt.text
     return row | {"hash": simple_hash(prompt.text)}
@@ -372,7 +372,7 @@ def _trackers(state: EngineState, settings: DeepLoreSettings) -> dict[str, Any]:
     if settings.decay_enabled:
         row["decay"] = decay
     if settings.ai_search_enabled:
-        row["ai"] = {"circuit_open": is_open(state.ai), **fields_of(state.ai, "failures", "calls", "cached_hits")}
+        row["ai"] = {"circuit_open": is_open(state.ai), **picked(state.ai, "failures", "calls", "cached_hits")}
     if state.snapshot is not None:
         row["snapshot"] = [state.snapshot.swipe_key, state.snapshot.counters.generation_count]
     return row

@@ -326,8 +326,7 @@ class DeepLoreSystem(System):
 
     async def take_notes(self, chat: Chat, controls: ChatControls, place: int) -> NotedReply | None:
         """In the AI notepad's extract mode, what a second request finds in the reply (rules: deeplore-tools 2.3)."""
-        wanted = self.settings.ai_notepad_enabled and self.settings.ai_notepad_mode == "extract"
-        if not wanted or not trim(chat.messages[place].text):
+        if not self.settings.asks_for_notes or not trim(chat.messages[place].text):
             return None
         return await take_notes(chat, controls, place, self.answers, self.settings)
 

@@ -20,14 +20,7 @@ from lorestudio.domain.chat import Chat, Generation
 from lorestudio.domain.lifecycle import Cancelled
 from lorestudio.studio.chat import editing
 from lorestudio.studio.chat.controls import ControlsPart, heeds
-from lorestudio.studio.chat.reply_writing import (
-    asks_for_notes,
-    noted,
-    received,
-    reply_cost,
-    reply_request,
-    room_for_reply,
-)
+from lorestudio.studio.chat.reply_writing import noted, received, reply_cost, reply_request, room_for_reply
 from lorestudio.studio.project.answering import (
     AnswerKind,
     AnswerSource,
@@ -291,7 +284,7 @@ class ReplyWork(QObject):
     def _asks_for_notes(self, project: Project) -> bool:
         """Whether notes are asked for, and come into a prompt of the system that is chosen."""
         kind = kind_of(self._session.choice.system)
-        return heeds(project, kind, ControlsPart.NOTEPAD) and asks_for_notes(project.settings)
+        return heeds(project, kind, ControlsPart.NOTEPAD) and project.settings.asks_for_notes
 
     def _take_notes(self, source: Source, place: int) -> None:
         """In the notepad's extract mode, ask whoever wrote the reply what is to be noted from it, beside all else."""

@@ -321,11 +321,7 @@ class TuningPane(Pane):
 
     def _points(self, found: SearchOutcome, rows: Sequence[PointRow]) -> Points:
         up, across = found.plan.goals[:2]
-        places: dict[int, tuple[float, float]] = {}
-        for each in (*found.tried, found.now):
-            x, y = each.training.value(across), each.training.value(up)
-            if x is not None and y is not None:
-                places[each.number] = x, y
+        places = found.places()
         along = sorted((each.number for each in found.front() if each.number in places), key=lambda one: places[one])
         stories = {each.number: each.story for each in rows}
         return Points(
