@@ -424,8 +424,8 @@ class PaneTitle(QWidget):
 
     def follow(self, pane: Pane) -> None:
         """Show the notes of this pane."""
-        pane.note_changed.connect(self._say)
-        self._say(pane.last_note)
+        pane.note_changed.connect(self._note.setText)
+        self._note.setText(pane.last_note)
 
     def set_active(self, active: bool) -> None:
         """Show that the keyboard is in this pane."""
@@ -435,9 +435,6 @@ class PaneTitle(QWidget):
     def show_name(self, shown: bool) -> None:
         """Hide the name where a tab says it already."""
         self._name.setVisible(shown)
-
-    def _say(self, note: str) -> None:
-        self._note.setText(note)
 
     def _button(self, text: str, icon: str, slot: Slot) -> QToolButton:
         made = iconed(self._theme, tool(self, text, slot), icon, "text_faint")
