@@ -556,6 +556,32 @@ def test_after_a_restart_the_last_comparison_is_shown_at_once(
 
 
 @pytest.mark.long
+def test_after_a_restart_a_comparison_with_a_profile_is_shown_once_profiles_were_read(
+    make_window: Callable[..., MainWindow], tmp_path: Path, qtbot: QtBot
+) -> None:
+    first = start(make_window, tmp_path, qtbot, "deeplore")
+    profiles = first.features.settings.profiles
+    profiles.store.save("Deaf", DeepLoreSettings(enabled=True, scan_depth=0))
+    profiles.load()
+    settled(qtbot, first)
+    first.features.systems.compare.chosen = ["deeplore", "profile:Deaf"]
+    first.features.systems.compare.run()
+    settled(qtbot, first)
+    found = first.features.systems.compare.found
+    first.close()
+    profiles.store.delete("Deaf")
+    second = start(make_window, tmp_path, qtbot, "deeplore")
+    second.features.systems.show_page()
+    settled(qtbot, second)
+    pane = second.features.systems.compare
+    assert pane.found is None
+    profiles.store.save("Deaf", DeepLoreSettings(enabled=True, scan_depth=0))
+    second.features.settings.profiles.load()
+    settled(qtbot, second)
+    assert (pane.found, found is not None) == (found, True)
+
+
+@pytest.mark.long
 def test_a_kept_comparison_of_other_inputs_says_so(
     make_window: Callable[..., MainWindow], tmp_path: Path, qtbot: QtBot, decisions: list[str]
 ) -> None:
