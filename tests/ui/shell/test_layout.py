@@ -93,6 +93,15 @@ def docks(theme: Theme, qtbot: QtBot, tmp_path: Path) -> Docks:
 
 
 @pytest.mark.parametrize("workspace", WORKSPACES, ids=lambda each: each.name)
+def test_the_columns_of_a_workspace_fill_the_window_and_what_stands_in_one_fills_it(workspace: Workspace) -> None:
+    for columns in (workspace.columns, workspace.two_columns):
+        widths = [sum(column.width for column in columns), sum(column.narrow for column in columns)]
+        assert widths == pytest.approx([1, 1])
+    heights = [sum(stack.share for stack in column.stacks) for column in workspace.columns]
+    assert heights == pytest.approx([1] * len(heights))
+
+
+@pytest.mark.parametrize("workspace", WORKSPACES, ids=lambda each: each.name)
 def test_panes_below_each_other_share_the_height_as_their_workspace_has_it(docks: Docks, workspace: Workspace) -> None:
     docks.kept.enter(workspace)
     drain()
