@@ -20,6 +20,7 @@ from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.trace.budget import AI, KEYWORD, BudgetView, Segment
 from lorestudio.trace.diff import compare
 from lorestudio.trace.model import OUTLET_TAG, Limit
+from lorestudio.trace.summary import estimate
 from lorestudio.ui.features.budget.pane import BudgetPane, BudgetSlider, SegmentTable, caps_words, trial_words
 from lorestudio.ui.shell.main_window import MainWindow
 from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, ENTRY_ID, LOOK
@@ -113,7 +114,8 @@ def test_a_run_its_list_and_the_reply_before(window: MainWindow, pane: BudgetPan
     assert pane.slider.label.text() == "Budget: 100 tokens"
     assert pane.slider.isVisible()
     assert not pane.no_budget.isVisible()
-    assert pane.counts.isVisible() == bool(pane.counts.text())
+    trace = window.session.runs.trace(window.selection.generation)
+    assert (pane.counts.text(), pane.counts.isVisible()) == (estimate(trace), True)
     assert pane.focus_target() is pane.bar
     window.chat.choose(3)  # the reply before that one had nothing
     assert not pane.last.isVisible()
