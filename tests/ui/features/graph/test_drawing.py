@@ -311,6 +311,14 @@ def test_what_is_far_from_the_hovered_is_dim(seen: GraphPane) -> None:
     assert image.pixelColor(disc(seen, RULES) + QPoint(0, -3)) == bright
 
 
+def test_another_picture_is_not_dim_for_what_was_hovered_in_the_one_before(seen: GraphPane) -> None:
+    view, found = seen.view, seen.view.drawing.found
+    view._hover(BELL)
+    assert view.drawing.light is not None
+    view.show_graph(found, PLACES, fit=True)
+    assert view.drawing.light is None
+
+
 def test_edges_of_the_chosen_are_strong(window: MainWindow, seen: GraphPane, theme: Theme) -> None:
     """Crown excludes Skarn; the line is drawn once more, thicker, when one of both is chosen."""
     ink = theme.color("error").name()
