@@ -340,6 +340,9 @@ def test_the_first_window_fills_a_small_screen(
     monkeypatch.setattr(layouts, "SMALL", small)
     docks.kept.take_place()
     assert docks.isMaximized() is maximised
+    if not maximised:
+        off = docks.geometry().center() - docks.screen().availableGeometry().center()
+        assert off.manhattanLength() < 10  # the frame counts, too
     docks.showNormal()
     docks.at(1290, 940)
     docks.kept.save()
