@@ -421,7 +421,9 @@ def test_what_an_earlier_search_finds_is_not_shown(make_pane) -> None:
     pane, desk = make_pane()
     pane.field.setText("fortress")
     pane.run()
+    earlier = pane._cancel
     look_for(pane, desk, "zeppelin")
+    assert earlier.cancelled, "it is not searched to its end"
     assert (pane.model.groups, pane.state.text()) == ([], "Nothing found")
     pane.field.setText("fortress")
     pane.run()

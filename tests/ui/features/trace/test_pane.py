@@ -439,7 +439,10 @@ def test_only_some_rows_are_shown_until_all_are_wanted_again(window: MainWindow,
     pane.show_all_rows()
     assert (pane.only.isHidden(), pane.model.rowCount()) == (True, 5)
     assert note(window) == "Reply #5 · 5 entries · without 1 broken note"
-    pane.show_only((CROWN,), "dropped by budget")
+    window.selection.choose_entry(CROWN)
+    pane.show_only((SKARN,), "dropped by budget")
+    pane.show_only((SKARN, CROWN), "dropped by budget")
+    assert pane.answers.currentIndex().row() == pane.model.place_of(CROWN) == 1, "it is looked at still"
     qtbot.keyClick(pane, Qt.Key.Key_Escape)
     assert (pane.only.isHidden(), note(window).count(" of ")) == (True, 0)
 

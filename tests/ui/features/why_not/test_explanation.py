@@ -64,6 +64,7 @@ def test_words_lead_somewhere_where_they_stand_first() -> None:
 
 def test_a_chosen_stage_is_told_unless_it_decided(window: MainWindow, pane: WhyView) -> None:
     assert pane.browser.toPlainText().startswith("“Crown” needs 158 tokens")
+    assert "other stages let it pass, or did not look at it." in pane.browser.toPlainText()
     window.selection.choose_entry(CROWN, "keywords")
     assert "Keywords: " in pane.browser.toPlainText()
     window.selection.choose_entry(CROWN, "budget")
