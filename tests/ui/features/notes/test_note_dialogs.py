@@ -89,6 +89,7 @@ def test_a_note_is_made_where_it_was_said(new, desk) -> None:
     assert dialog._delay.isActive()  # it is looked at in a pause
     seen(dialog, desk)
     assert dialog.ok.isEnabled()
+    assert (dialog.view.diff.isVisible(), dialog.view.files.isVisible()) == (True, False), "it is one note"
     made = desk.folder / "places" / "Moth.md"
     assert dialog.path == made
     assert dialog.view.summary.text() == "places/Moth.md will be made, with this text:"

@@ -170,8 +170,11 @@ def test_rows_lead_to_entries_and_messages(page: PromptPage, qtbot: QtBot) -> No
     skarn = page.model.place_of_entry(SKARN)
     page.view.setCurrentIndex(page.model.index(skarn, 0))
     assert entries == [SKARN]
-    qtbot.keyClick(page.view, Qt.Key.Key_Return)  # an entry opens, a message of the chat is gone to
-    qtbot.keyClick(page.view, Qt.Key.Key_X)
+    opened = []
+    for key in (Qt.Key.Key_Return, Qt.Key.Key_X):  # an entry opens and folds, a message of the chat is gone to
+        qtbot.keyClick(page.view, key)
+        opened.append(id(rows[skarn]) in page.model._opened)
+    assert opened == [True, False]
     chat = next(place for place, row in enumerate(rows) if row.message is not None and row.entry is None)
     page.view.setCurrentIndex(page.model.index(chat, 0))
     qtbot.keyClick(page.view, Qt.Key.Key_Return)
