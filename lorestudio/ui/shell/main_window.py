@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QSettings, QSize, Signal
-from PySide6.QtGui import QCloseEvent, QKeyEvent, QKeySequence, QMouseEvent, QResizeEvent, QShowEvent
+from PySide6.QtGui import QCloseEvent, QKeyEvent, QKeySequence, QMouseEvent, QResizeEvent
 from PySide6.QtWidgets import QApplication, QMainWindow, QWidget
 
 from lorestudio.domain.entry import VaultIndex
@@ -35,7 +35,7 @@ class MainWindow(QMainWindow):
 
     def __init__(self, session: Session, theme: Theme, settings: QSettings) -> None:
         super().__init__()
-        self._arranged = self._shown_state = False
+        self._arranged = False
         self._shown_index = VaultIndex()
         self.session = session
         session.choices.keep_in(settings)
@@ -187,7 +187,7 @@ class MainWindow(QMainWindow):
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Qt: another width or height may want another arrangement."""
         super().resizeEvent(event)
-        if self._shown_state and self._arranged:
+        if self._arranged:
             self.context.layout.resized()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
@@ -213,14 +213,6 @@ class MainWindow(QMainWindow):
         """Qt: a window of docks has a ground only between them, so the person has dragged one's edge."""
         super().mouseReleaseEvent(event)
         self.context.layout.moved = True
-
-    def showEvent(self, event: QShowEvent) -> None:
-        """Qt: sizes of panes hold only once the window has its size."""
-        super().showEvent(event)
-        if not self._shown_state:
-            self._shown_state = True
-            if self._arranged:
-                self.context.layout.restore()
 
     def closeEvent(self, event: QCloseEvent) -> None:
         """Qt: nothing unsaved is lost without a question."""
