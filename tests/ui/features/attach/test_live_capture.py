@@ -270,6 +270,23 @@ def test_the_models_choices_are_kept_and_replayed(make_window: Any, tmp_path: Pa
     assert [call.error for call in trace.ai_calls] == [""]
 
 
+def test_captures_that_are_older_than_a_new_limit_are_deleted_at_once(window: MainWindow, tmp_path: Path) -> None:
+    folder = tmp_path / "data" / "attach"
+    window.keep_notes_safe(tmp_path / "data" / "notes")
+    now = time.time_ns() // 1_000_000
+    made = {days: capture([("user", "Who?")], "Wren.", now - days * 86_400_000) for days in (1, 5)}
+    for each in made.values():
+        Captures(folder, AttachSettings(keep_days=14)).add(each)
+    dialog = window.features.attach.open()
+    settle(window)
+    dialog.days.setValue(3)
+    dialog.days.editingFinished.emit()
+    settle(window)
+    assert [path.name for path in folder.rglob("*") if made[5].id in path.name] == []
+    assert [each.id for each in Captures(folder, AttachSettings(keep_days=14)).list()] == [made[1].id]
+    dialog.close()
+
+
 def test_a_window_that_closes_ends_what_listens_and_makes_nothing_for_it(window: MainWindow, tmp_path: Path) -> None:
     attach = window.features.attach
     attach.stop()
