@@ -442,6 +442,17 @@ def test_each_kind_of_edge_has_a_sample_in_its_colour(theme: Theme, qtbot: QtBot
             assert abs(channel(fullest) - channel(wanted)) < 8
 
 
+def test_the_round_samples_of_colours_have_smooth_edges(theme: Theme, qtbot: QtBot) -> None:
+    legend = ColourLegend(theme)
+    qtbot.addWidget(legend)
+    legend.resize(200, 30)
+    legend.set_legend(((NodeLook("#112233", "#ffffff", "constant"), 1),))
+    picture = legend.grab().toImage()
+    left = next(each.box.left() for each in drawn(legend) if each.words)
+    seen = {picture.pixelColor(x, y).name() for x in range(int(left)) for y in range(picture.height())}
+    assert len(seen) > 6  # between ground, edge and colour
+
+
 def test_a_legend_names_its_colours_and_says_how_many_have_no_room(theme: Theme, qtbot: QtBot) -> None:
     legend = ColourLegend(theme)
     qtbot.addWidget(legend)
