@@ -617,7 +617,6 @@ class ChatFeature(Feature):
             for place, numbers in remarks.items()
         }
         self.pane.model.set_remarks(words)
-        self._show_state()
 
     def _show_setup(self) -> None:
         project = self._session.project
