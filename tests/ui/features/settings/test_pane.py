@@ -340,6 +340,9 @@ def test_what_is_said_against_all_settings_is_put_away_until_there_is_more(windo
     drain()
     cross = next(each for each in pane.warned.findChildren(QToolButton) if each.toolTip() == "Dismiss")
     assert cross.y() == pane.warned.label.y()  # beside the first line
+    said.clear()
+    pane.show_settings()
+    assert not pane.warned.isVisible(), "there is nothing against them any more"
 
 
 def test_why_nothing_can_be_tried_out_is_said_and_it_is_once_it_can(window, qtbot) -> None:
