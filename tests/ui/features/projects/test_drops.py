@@ -76,6 +76,13 @@ def test_what_is_dropped_is_opened_as_what_it_is(window: MainWindow, places: dic
     assert opened(window) == ([], ["Sea.json"], "")
     assert drop(window, places["Harbour"], places["Sea.json"], places["Tale.jsonl"])
     assert opened(window) == (["Harbour"], ["Sea.json"], "Tale.jsonl")
+    words, field = QMimeData(), window.features.chat.composer.field
+    words.setText("It rings.")  # they are for the field that they are dragged over
+    place = field.mapTo(window, field.rect().center())
+    for kind in (QDragEnterEvent, QDropEvent):
+        at = QPoint(place) if kind is QDragEnterEvent else QPointF(place)
+        QApplication.sendEvent(window.windowHandle(), kind(at, ACTION, words, LEFT, NONE))
+    assert field.toPlainText() == "It rings."
 
 
 def test_what_cannot_be_opened_says_what_can(window: MainWindow, places: dict[str, Path]) -> None:
