@@ -157,7 +157,7 @@ def test_the_field_and_the_slider_say_it_too(window: MainWindow, qtbot) -> None:
     declaration = next(each for each in declarations() if each.name == "scan_depth")
     trial.move(declaration, 5)
     settle(window)
-    assert trial.words.splitlines()[-1] == window.preview.whole.words
+    assert trial.words.splitlines()[1] == window.preview.whole.words
     trial.end()
     budget = window.budget
     window.show_pane("budget")
