@@ -41,6 +41,7 @@ from PySide6.QtCore import (
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication
 
+from lorestudio.domain.lifecycle import taking_turns
 from lorestudio.settings.declaration import Section
 from lorestudio.studio.project.answering import Connections, default_profiles_path
 from lorestudio.studio.project.project import Project, demo_folder, is_demo
@@ -50,6 +51,7 @@ from lorestudio.ui.shell.jobs import WindowLoop, window_loop
 from lorestudio.ui.shell.main_window import MainWindow
 from lorestudio.ui.shell.theme import Theme, prepare_fonts
 from lorestudio.ui.shell.words import Notice, tr
+from lorestudio.ui.state.replay_worker import TURN_SECONDS
 from lorestudio.ui.state.session import Session
 from lorestudio.vault import files as note_data
 from lorestudio.vault.cache import default_path as default_cache
@@ -192,7 +194,8 @@ def run(
     closed = asyncio.Event()  # connected at once: the window may be closed before the loop's first turn is over
     window.closed.connect(closed.set)
     app.aboutToQuit.connect(closed.set)
-    with collected_on_gui_thread(), _hooks(window), closed_by_signals(window.close), loop:
+    turns = taking_turns(TURN_SECONDS)
+    with collected_on_gui_thread(), turns, _hooks(window), closed_by_signals(window.close), loop:
         window.begin_on_screen()
         window.welcome.setVisible(project is None)
         window.show()

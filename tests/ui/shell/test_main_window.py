@@ -37,6 +37,7 @@ from lorestudio.ui.shell.qt import ITEM
 from lorestudio.ui.shell.shortcuts import ShortcutsDialog
 from lorestudio.ui.shell.theme import load_palettes
 from lorestudio.ui.shell.words import Notice
+from lorestudio.ui.state.replay_worker import TURN_SECONDS
 from lorestudio.ui.widgets import dialogs
 from lorestudio.ui.widgets.picker import Picker
 from tests.ui.conftest import drain
@@ -873,14 +874,19 @@ def test_unexpected_exceptions_are_shown_and_the_program_goes_on(qapp, tmp_path)
 
 
 def test_run_ends_when_the_window_is_closed(qapp, tmp_path, monkeypatch) -> None:
+    """Meanwhile it waits for threads that compute only shortly, as it does at nearly every call of Qt."""
     shown: list[QWidget] = []
+    waits: list[float] = []
+    before = sys.getswitchinterval()
 
     def close() -> None:
+        waits.append(sys.getswitchinterval())
         shown.extend(widget for widget in QApplication.topLevelWidgets() if isinstance(widget, ui_app.MainWindow))
         shown[0].close()
 
     QTimer.singleShot(100, close)
     assert ui_app.run(make_project(tmp_path / "vault"), settings_file=tmp_path / "w.ini", folder=tmp_path) == 0
+    assert (waits, sys.getswitchinterval()) == ([pytest.approx(TURN_SECONDS)], pytest.approx(before))
     assert (tmp_path / "w.ini").is_file()
     for widget in shown:
         widget.deleteLater()
