@@ -873,20 +873,32 @@ def test_unexpected_exceptions_are_shown_and_the_program_goes_on(qapp, tmp_path)
     drain()
 
 
-def test_run_ends_when_the_window_is_closed(qapp, tmp_path, monkeypatch) -> None:
-    """Meanwhile it waits for threads that compute only shortly, as it does at nearly every call of Qt."""
-    shown: list[QWidget] = []
+def test_an_open_window_waits_only_shortly_for_threads_that_compute(qapp, tmp_path) -> None:
+    """It does so at nearly every call of Qt."""
     waits: list[float] = []
     before = sys.getswitchinterval()
 
     def close() -> None:
         waits.append(sys.getswitchinterval())
+        window = next(item for item in QApplication.topLevelWidgets() if isinstance(item, ui_app.MainWindow))
+        window.close()
+        window.deleteLater()
+
+    QTimer.singleShot(50, close)
+    assert ui_app.run(None, settings_file=tmp_path / "w.ini", folder=tmp_path) == 0
+    assert (waits, sys.getswitchinterval()) == ([pytest.approx(TURN_SECONDS)], pytest.approx(before))
+    drain()
+
+
+def test_run_ends_when_the_window_is_closed(qapp, tmp_path, monkeypatch) -> None:
+    shown: list[QWidget] = []
+
+    def close() -> None:
         shown.extend(widget for widget in QApplication.topLevelWidgets() if isinstance(widget, ui_app.MainWindow))
         shown[0].close()
 
     QTimer.singleShot(100, close)
     assert ui_app.run(make_project(tmp_path / "vault"), settings_file=tmp_path / "w.ini", folder=tmp_path) == 0
-    assert (waits, sys.getswitchinterval()) == ([pytest.approx(TURN_SECONDS)], pytest.approx(before))
     assert (tmp_path / "w.ini").is_file()
     for widget in shown:
         widget.deleteLater()
