@@ -112,6 +112,8 @@ class Job:
     def __init__(self, title: str, work: Callable[[Job], Any], tell: Callable[[object], object]) -> None:
         self.title, self.token = title, CancelToken()
         self.on_loop = iscoroutinefunction(work)
+        self.standing = False
+        """Whether nobody waits for it, as it goes on until it is stopped."""
         self._work, self._tell, self._loop = work, tell, window_loop()
         self._lock = threading.Lock()
         self._awaited: tuple[asyncio.AbstractEventLoop, asyncio.Task[Any]] | None = None
@@ -190,7 +192,6 @@ class Jobs(QObject):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._running: set[Job] = set()
-        self._standing: set[Job] = set()
         self._telling: set[Job] = set()
         self.closed = False
         self.newest: WeakSet[Newest] = WeakSet()
@@ -219,8 +220,7 @@ class Jobs(QObject):
         done = self._until_closed(done or _ignore, owner)
         failed = self._until_closed(failed or self._unheard, owner)
         self._running.add(job)
-        if standing:
-            self._standing.add(job)
+        job.standing = standing
         job.begin().add_done_callback(partial(self._ended, job, done, failed, ended))
         if self.closed and job.on_loop:
             job.cancel()
@@ -229,7 +229,7 @@ class Jobs(QObject):
     @property
     def idle(self) -> bool:
         """Whether nothing runs but what is standing, and all news have been delivered."""
-        return self._running == self._standing
+        return all(job.standing for job in self._running)
 
     def wait(self, milliseconds: int = 10_000) -> bool:
         """Block until the threads are done, stopping what only awaits an answer and what is only looked up.
@@ -284,7 +284,7 @@ class Jobs(QObject):
                 logger.debug("job %r failed", job.title, exc_info=error)
                 failed(error)
         finally:
-            for known in (self._running, self._standing, self._telling):
+            for known in (self._running, self._telling):
                 known.discard(job)
             if ended is not None and not self.closed:
                 ended()
@@ -361,7 +361,8 @@ class Newest:
 class Strand:
     """Coroutines that share what they work on, and compute more than the window's loop may.
 
-    All run in one thread of the pool, which is taken for the first of them and kept until `close`.
+    All run in one thread of the pool, which is taken for the first of them and kept until `close`; as a job it stands
+    while none of them is under way.
     """
 
     def __init__(self, jobs: Jobs, title: str) -> None:
@@ -389,9 +390,8 @@ class Strand:
         """Run `work()` beside the others; one of the two is called on the GUI thread with what came of it."""
         self._under_way += 1
         if self._job is None:
-            self._job = self._jobs.start(
-                self._title, lambda job: job.run(self._serve), reported=lambda what: what(), standing=True
-            )
+            self._job = self._jobs.start(self._title, lambda job: job.run(self._serve), reported=lambda what: what())
+        self._job.standing = False
 
         def begin() -> None:
             task = asyncio.create_task(self._do(work, done or _ignore, failed))
@@ -446,6 +446,8 @@ class Strand:
 
     def _deliver(self, told: Callable[[], object]) -> None:
         self._under_way -= 1
+        if self._job is not None:
+            self._job.standing = self.idle
         told()
 
 

@@ -439,8 +439,9 @@ def test_a_strand_runs_all_in_one_thread_and_tells_the_window(jobs: Jobs, qtbot:
     for number in range(4):
         strand.start(partial(work, number), done=heard.all["done"], failed=heard.all["failed"])
     assert not strand.idle
-    assert jobs.idle  # nobody waits for its thread
+    assert not jobs.idle
     qtbot.waitUntil(lambda: strand.idle)
+    assert jobs.idle, "nobody waits for its thread"
     assert [news for what, news in heard.said if what == "done"] == [0, 1, 3]
     assert heard.kinds.count("failed") == 1
     assert len(where) == 1
