@@ -13,6 +13,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
 from functools import partial
+from itertools import count
 from operator import itemgetter
 from pathlib import Path
 from typing import Final
@@ -139,23 +140,28 @@ def as_notes(
     before: VaultState | None = None,
     *,
     whole: bool = False,
+    on_read: OnRead | None = None,
 ) -> VaultState:
     """The books in play as vaults, every entry the note that importing it makes, in the order of these notes' names.
 
     Each file has the name of its entry in its book, and its text where the `whole` notes are wanted. What has no text
     and no keys, which is not imported, is left out; so is what fits into no note. An entry that is as it was `before`,
-    by the same settings, is not read again.
+    by the same settings, is not read again. `on_read` hears how many of how many entries are; what it raises ends that.
     """
     rules = ParseRules.from_settings(settings)
     parser = parser_key(rules)
     known = {vault.name: vault for vault in before.vaults if vault.parser == parser} if before is not None else {}
     new = partial(KnownVault, parser=parser)
     used = in_play(books).used
-    vaults = [_as_vault(book, rules, known.get(book.name) or new(book.name), whole=whole) for book in used]
+    total, done = sum(len(book.entries) for book in used), count(1)
+    read = (lambda: on_read(next(done), total)) if on_read is not None else lambda: None
+    vaults = [_as_vault(book, rules, known.get(book.name) or new(book.name), read, whole=whole) for book in used]
     return state_of(vaults, settings, counter, None if before is None else before.assembly)
 
 
-def _as_vault(book: Lorebook, rules: ParseRules, before: KnownVault, *, whole: bool) -> KnownVault:
+def _as_vault(
+    book: Lorebook, rules: ParseRules, before: KnownVault, read: Callable[[], None], *, whole: bool
+) -> KnownVault:
     known, taken = {file.filename: file for file in before.files}, set[str]()
     files = []
     for entry, raw in zip(book.entries, book.raws, strict=True):
@@ -168,6 +174,7 @@ def _as_vault(book: Lorebook, rules: ParseRules, before: KnownVault, *, whole: b
         name = note_name(title_of(raw, entry.name), filename)
         # What is not imported takes no name from another one.
         files.append((index_order(name if file.text == "" else free_name(name, ".md", taken)), file))
+        read()
     return replace(before, files=tuple(file for _, file in sorted(files, key=itemgetter(0))))
 
 

@@ -337,15 +337,15 @@ class Project:
         )
         return changed.with_tokenizer(self.counting.asked)
 
-    def read_for(self, kind: SystemKind) -> Project:
+    def read_for(self, kind: SystemKind, on_read: OnRead | None = None) -> Project:
         """The project for a system of this kind: lorebooks in the place of a vault are read as notes by systems that
-        choose from notes, and scan no lorebooks.
+        choose from notes, and scan no lorebooks. `on_read` as for `open_project`.
         """
         if self.is_read_for(kind):
             return self
         if self.as_notes is not None:
             return replace(self, as_notes=None).with_books(self.books)
-        state = as_notes(self.books, self.settings, self.counter)
+        state = as_notes(self.books, self.settings, self.counter, on_read=on_read)
         return replace(self, as_notes=state, index=state.index)
 
     def is_read_for(self, kind: SystemKind) -> bool:
@@ -448,10 +448,11 @@ class Project:
         """The project read from disk again; `on_read` as for `open_project`."""
         rules, places = self.settings.rules, [*self.places, *map(str, self.book_paths)]
         again = open_project(
-            places, self.chat_path, self.settings_path, seed=self.seed, rules=rules, tokenizer=self.counting.asked,
-            on_read=on_read,
+            places, self.chat_path, self.settings_path, self.seed, rules, self.counting.asked,
+            {book.place: book.whose for book in self.books}, on_read,
         )  # fmt: skip
-        again = replace(again, books=self.books).with_books_reread() if self.books else again
+        if self.as_notes is not None:
+            again = replace(again, as_notes=self.as_notes).with_books(again.books)
         given = again.settings.model_copy(update={"rules": self.given_settings.rules})
         return replace(again, context_size=self.context_size, setup=self.setup, read_only=self.read_only, given=given)
 

@@ -44,8 +44,11 @@ from lorestudio.studio.project.project import (
 )
 from lorestudio.studio.project.tokens import counting_for
 from lorestudio.studio.replay.run_store import RunStore, chat_id
+from lorestudio.systems.base import SystemKind
+from lorestudio.systems.registry import kind_of
 from lorestudio.ui.shell.jobs import Job, Jobs, Newest, window_loop
 from lorestudio.ui.shell.words import Notice, number, sentence_of, tr
+from lorestudio.ui.state.choices import system_title
 from lorestudio.ui.state.project_parts import ProjectParts
 from lorestudio.ui.state.selection import note_places
 from lorestudio.ui.state.session_state import SessionState
@@ -294,6 +297,9 @@ class Reading(QObject):
         self._follower = VaultFollower(session.jobs, session.connections, cache_file, self) if cache_file else None
         self._books: dict[Path, Job] = {}
         self._job: Job | None = None
+        self._wanted: tuple[SystemKind, Callable[[], None]] | None = None
+        session.state_changed.connect(self._read_wanted)
+        session.project_replaced.connect(self._forget_wanted)
         self.unsaved: Callable[[], Collection[Path]] = lambda: ()
         self._told = ""
         if self._follower is not None:
@@ -330,7 +336,7 @@ class Reading(QObject):
             books = await asyncio.to_thread(lambda: any(map(is_lorebook, places)))
             if self._follower is None or books:  # lorebooks are in no cache
                 opened = await asyncio.to_thread(open_project, vaults, chat, settings, 0, "", tokenizer, roles, on_read)
-                return replace(opened, read_only=read_only)
+                return await self._as_chosen(replace(opened, read_only=read_only), on_read)
             return await self._follower.open(places, chat, settings, tokenizer, on_read)
 
         names = ", ".join(Path(place).name for place in places)
@@ -359,7 +365,73 @@ class Reading(QObject):
         """Show another chat with the same vault, by the settings that the project came with."""
         project = self._session.project
         if project is not None:
-            self._read(path.name, lambda _job: project.as_given().with_chat(path))
+
+            async def work(job: Job) -> Project:
+                read = await asyncio.to_thread(lambda: project.as_given().with_chat(path))
+                return await self._as_chosen(read, _telling(job))
+
+            self._read(path.name, work)
+
+    async def _as_chosen(self, project: Project, on_read: OnRead) -> Project:
+        """The project, its lorebooks read as the system has them that was chosen for its chat."""
+        chosen = self._session.choices.load(chat_id(project))
+        kind = kind_of(project.system if chosen is None else chosen.system)
+        return await asyncio.to_thread(project.read_for, kind, on_read)
+
+    def read_for(self, kind: SystemKind, stopped: Callable[[], None]) -> bool:
+        """Read lorebooks otherwise for a system, then choose it, and show and run the project so.
+
+        False where they are read so already. What else is under way ends first, and of what is chosen meanwhile the
+        last counts. Where a person stops it, the choice is as before, and `stopped` is called.
+        """
+        session, project = self._session, self._session.project
+        if self._wanted is not None and self._job is not None:
+            self._job.cancel()  # it was for another system, or this one was thought better of
+        self._wanted = None
+        if project is None or project.is_read_for(kind):
+            return False
+        self._wanted = kind, stopped
+        session.choice_changed.emit()  # what shows a choice that a person made shows what holds
+        self._read_wanted()
+        return True
+
+    def _read_wanted(self) -> None:
+        session, project, wanted = self._session, self._session.project, self._wanted
+        if self._job is not None or project is None or wanted is None:
+            return
+        kind, then = wanted
+        name = tr("the lorebook for {system}", system=system_title(kind.name))
+
+        def ended() -> bool:
+            """Whether it was wanted to the end."""
+            last, self._wanted = self._wanted is wanted, None if self._wanted is wanted else self._wanted
+            session.set_activity("")
+            return last
+
+        def stopped() -> None:
+            if ended():
+                self._stopped(name)
+                then()
+
+        def failed(error: Exception) -> None:
+            ended()
+            session.report(error)
+
+        def take(read: Project) -> None:
+            now = session.project
+            if not self.stoppable:  # it was read to its end before it could be stopped
+                stopped()
+            elif ended() and now is not None and now.books == project.books and now.places == project.places:
+                choice = session.choices.with_settings(replace(session.choice, system=kind.name))
+                session.choices.save(chat_id(now), choice)
+                why = tr("This run is of the entries as they were read for another system.")
+                session.set_project(now.with_index_of(read), renewed=why)
+
+        self._start(name, lambda job: project.read_for(kind, _telling(job)), take, failed, stopped)
+
+    def _forget_wanted(self, _before: Project | None, _now: Project | None, renewed: str) -> None:
+        if not renewed:
+            self._wanted = None
 
     def reload(self) -> None:
         """Read the same files again; what was changed here and is in no file yet stays, as one step."""
@@ -524,6 +596,7 @@ class Reading(QObject):
         work: Callable[[Job], Any],
         take: Callable[[Any], None],
         failed: Callable[[Exception], None] | None = None,
+        stopped: Callable[[], None] | None = None,
     ) -> None:
         session = self._session
         if session.busy:
@@ -537,7 +610,7 @@ class Reading(QObject):
 
         def ended_badly(error: Exception) -> None:
             if isinstance(error, Cancelled):
-                self._stopped(name)
+                (stopped or partial(self._stopped, name))()
             else:
                 (failed or session.fail)(error)
 

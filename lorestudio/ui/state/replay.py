@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Final, Unpack
 
@@ -13,7 +13,6 @@ from lorestudio.domain.lifecycle import Cancelled
 from lorestudio.domain.records import replace
 from lorestudio.settings.declaration import Section
 from lorestudio.studio.project.answering import Question
-from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.ranges import MessageRange, Superseded
 from lorestudio.studio.replay.run_store import chat_id
 from lorestudio.systems.base import SystemKind
@@ -52,14 +51,22 @@ class Replays(QObject):
     """
 
     def __init__(
-        self, session: SessionState, runs: SessionRuns, steps: Adjustments, make_simulator: MakeSimulator
+        self,
+        session: SessionState,
+        runs: SessionRuns,
+        steps: Adjustments,
+        make_simulator: MakeSimulator,
+        read_for: Callable[[SystemKind, Callable[[], None]], bool],
     ) -> None:
+        """`read_for` reads lorebooks for a system and chooses it then, or calls what it is given where that is stopped;
+        it is false where they are read so already.
+        """
         super().__init__(session)
-        self._session, self._runs, self._steps = session, runs, steps
+        self._session, self._runs, self._steps, self._read_for = session, runs, steps, read_for
         self.automatic = True
         self.live: LiveRun | None = None
         self.tally: Tallied | None = None
-        self._next: WantedReplay | None = None
+        self._next: WantedReplay | SystemKind | None = None
         self._said: Collection[str] = ()
         self._board = LiveBoard()
         self._replayer = Replayer(make_simulator, session.connections, session.keep_in, self._board)
@@ -72,8 +79,21 @@ class Replays(QObject):
     # ---- how the chat is run ----------------------------------------------------------------------------------------
 
     def choose(self, **changes: Unpack[ChoiceChanges]) -> None:
-        """Run the project in another way from now on, and replay it; the traces made so far stay until then."""
-        session = self._session
+        """Run the project in another way from now on, and replay it; the traces made so far stay until then.
+
+        A system that has the lorebooks read otherwise is chosen once they are.
+        """
+        session, kind = self._session, kind_of(changes["system"]) if "system" in changes else None
+        if isinstance(self._next, SystemKind) and kind is not None:  # it was thought better of
+            self._next = WantedReplay(session.choice.effective)
+        if kind is not None and session.project is not None:
+            if self._runs.replaying and not session.project.is_read_for(kind):
+                self._next = kind
+                self._stop()
+                session.choice_changed.emit()  # what shows a choice that a person made shows what holds
+                return
+            if self._read_for(kind, self.run_unasked):
+                return
         self._choose(session.choices.with_settings(replace(session.choice, **changes)))
 
     def configure(self, settings: Mapping[str, Section], title: str = "") -> None:
@@ -113,38 +133,15 @@ class Replays(QObject):
 
     def _choose(self, choice: RunChoice) -> None:
         session, before = self._session, self._session.choice
-        if session.project is None:
-            return
-        kept = session.choices.load(chat_id(session.project))
-        # Another system is kept already, and not yet shown, while a lorebook is read for it.
-        if choice == before and (kept is None or kept.system == choice.system):
+        if session.project is None or choice == before:
             return
         session.choices.save(chat_id(session.project), choice)
-        if not session.project.is_read_for(kind_of(choice.system)):
-            self._read_for(kind_of(choice.system), session.project)
-            return
         session.choice = choice
         session.project = choice.applied(session.project)
         session.choice_changed.emit()
         session.state_changed.emit()
         if choice.effective != before.effective:
             self.run_all()
-
-    def _read_for(self, kind: SystemKind, project: Project) -> None:
-        """Read lorebooks otherwise, for a system that was chosen, and show and run the project so."""
-        session = self._session
-
-        def done(read: Project) -> None:
-            now = session.project
-            if now is None or now.books != project.books or now.places != project.places:
-                return
-            why = tr("This run is of the entries as they were read for another system.")
-            session.set_project(now.with_index_of(read), renewed=why)
-            if not self.automatic:
-                self.run_all()
-
-        title = tr("Reading the lorebook for {system}", system=system_title(kind.name))
-        session.jobs.start(title, lambda _report: project.read_for(kind), done=done, failed=session.fail)
 
     # ---- running it -------------------------------------------------------------------------------------------------
 
@@ -190,6 +187,8 @@ class Replays(QObject):
         self.live, self.tally = None, None
         if not self._session.renewed:
             self._said, self._replayer.told = (), []
+            if isinstance(self._next, SystemKind):
+                self._next = None
 
     def close(self) -> None:
         """End the replay and all jobs beside it, and keep what was run."""
@@ -294,7 +293,9 @@ class Replays(QObject):
         self._runs.end()
         self._session.set_activity("")
         self._session.live_changed.emit()
-        if replay is not None and self._next is not None and self._next.choice != replay.wanted.choice:
+        wanted = self._next
+        other = isinstance(wanted, SystemKind) or (wanted and replay and wanted.choice != replay.wanted.choice)
+        if replay is not None and other:
             self._replayer.told = []  # the run in its place says what still holds
         else:
             self._tell(problems)
@@ -314,5 +315,7 @@ class Replays(QObject):
 
     def _go_on(self) -> None:
         wanted, self._next = self._next, None
-        if wanted is not None:
+        if isinstance(wanted, SystemKind):
+            self._read_for(wanted, self.run_unasked)
+        elif wanted is not None:
             self._start(wanted)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
@@ -9,6 +10,7 @@ from PySide6.QtCore import QObject
 
 from lorestudio.studio.project.answering import Connections, ProfileFile
 from lorestudio.studio.replay.simulator import Simulator
+from lorestudio.systems.base import SystemKind
 from lorestudio.ui.shell.words import Notice, sentence_of, tr
 from lorestudio.ui.state.choices import RunChoice
 from lorestudio.ui.state.project_files import ChatFollower, Reading
@@ -98,7 +100,7 @@ class Session(SessionState):
         self.graphs_in = keep_in.parent / "graphs" if keep_in is not None else None
         steps = Adjustments()
         self.runs = SessionRuns(self)
-        self.replays = Replays(self, self.runs, steps, make_simulator)
+        self.replays = Replays(self, self.runs, steps, make_simulator, self._read_for)
         self.parts = ProjectParts(self, steps, self.runs, self.replays, self._follow_anew)
         self.chat_follower = ChatFollower(self, self.parts, self) if cache_file is not None else None
         self.reading = Reading(self, self.runs, self.parts, cache_file, demo_in)
@@ -106,6 +108,9 @@ class Session(SessionState):
 
     def _follow_anew(self) -> None:
         self.reading.follow_anew()
+
+    def _read_for(self, kind: SystemKind, stopped: Callable[[], None]) -> bool:
+        return self.reading.read_for(kind, stopped)
 
     def close(self) -> None:
         """End all jobs; nothing of the session runs afterwards."""

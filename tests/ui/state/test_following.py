@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -12,10 +13,13 @@ from lorestudio.domain.chat import Generation, Message
 from lorestudio.domain.records import replace
 from lorestudio.domain.resources import resource
 from lorestudio.domain.state import ChatControls, EntryRule
+from lorestudio.exchange.lorebooks.reading import as_notes
 from lorestudio.studio.chat import editing
 from lorestudio.studio.chat.saving import ChatChangedError, ChatToSave, save_chat
+from lorestudio.studio.project import project
 from lorestudio.studio.project.library import LibraryNews, RefreshReason
 from lorestudio.studio.project.project import open_project
+from lorestudio.studio.replay.run_store import chat_id
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.ui.state import project_files
 from lorestudio.ui.state.project_files import ChatFollower, VaultFollower
@@ -28,6 +32,7 @@ if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
 
     from lorestudio.ui.state.session import Session
+    from lorestudio.vault.index import VaultState
 
 HEADER = {"user_name": "Wren", "character_name": "Ada"}
 LINES = ({"name": "Wren", "is_user": True, "mes": "Who rings?"}, {"name": "Ada", "is_user": False, "mes": "The bell."})
@@ -410,6 +415,77 @@ def test_a_lorebook_is_read_as_notes_while_a_system_that_needs_them_is_chosen(
     ready(session, qtbot)
     assert session.choice.system == "world-info"
     assert shown() == ([("Anchor", 200), ("Bell", 200)], [], [1])
+
+
+def open_sea(session: Session, qtbot: QtBot, folder: Path) -> tuple[Path, Path]:
+    """A lorebook of two entries, shown with a chat."""
+    book, chat = folder / "Sea.json", folder / "chat.txt"
+    entries = {str(uid): {"uid": uid, "key": ["bell"], "comment": f"Bell {uid}", "content": "It."} for uid in (0, 1)}
+    book.write_text(json.dumps({"entries": entries}), "utf-8")
+    chat.write_text("Wren: The bell.\n\nAda: Yes.\n", "utf-8")
+    session.reading.open([book], chat)
+    ready(session, qtbot)
+    return book, chat
+
+
+@pytest.mark.parametrize("stop", [True, False])
+def test_reading_a_lorebook_as_notes_says_how_far_it_is_and_can_be_stopped(
+    make_session: Callable[..., Session], qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, stop: bool
+) -> None:
+    monkeypatch.setattr(project_files, "REPORT_SECONDS", 0)
+    session, told, said = make_session(make_simulator=Simulator), list[str](), list[str]()
+    open_sea(session, qtbot, tmp_path)
+
+    def hear() -> None:
+        if session.activity not in told:
+            told.append(session.activity)
+            if stop and session.activity.endswith("1 of 2"):
+                session.reading.cancel()
+
+    session.state_changed.connect(hear)
+    session.notice.connect(lambda notice: said.append(notice.text))
+    before, ran = session.project, dict(session.runs.traces)
+    session.replays.choose(system="deeplore")
+    ready(session, qtbot)
+    reading = "Reading the lorebook for DeepLore…"
+    known = session.choices.load(chat_id(before)) if before is not None else None
+    if stop:
+        assert [reading, f"{reading} 1 of 2", "Stopping…"] == [each for each in told if each and "Repl" not in each]
+        assert "the lorebook for DeepLore was not read: you stopped it." in said
+        assert (session.choice.system, known, session.project is before) == ("world-info", None, True)
+        assert session.runs.traces == ran
+    else:
+        assert [reading, f"{reading} 1 of 2", f"{reading} 2 of 2"] == [each for each in told if reading in each]
+        assert (session.choice.system, known and known.system) == ("deeplore", "deeplore")
+        assert session.project is not None
+        assert session.project.as_notes is not None
+
+
+def test_a_lorebook_is_never_read_as_notes_by_the_window_itself(
+    make_session: Callable[..., Session], qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    by = list[bool]()
+
+    def read(*given: Any, **more: Any) -> VaultState:
+        by.append(threading.current_thread() is threading.main_thread())
+        return as_notes(*given, **more)
+
+    monkeypatch.setattr(project, "as_notes", read)
+    session = make_session(make_simulator=Simulator)
+    book, chat = open_sea(session, qtbot, tmp_path)
+    other = chat.with_name("other.txt")
+    other.write_text(chat.read_text("utf-8"), "utf-8")
+    for each in (
+        lambda: session.replays.choose(system="deeplore"),
+        lambda: session.reading.open_chat(other),  # by World Info
+        lambda: session.reading.open_chat(chat),
+        session.reading.reload,
+        lambda: session.reading.open([book], chat),
+    ):
+        each()
+        ready(session, qtbot)
+    assert session.choice.system == "deeplore"
+    assert by == [False] * 4
 
 
 def test_lorebooks_are_watched_while_they_are_shown(
