@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import Result
@@ -244,9 +245,9 @@ def test_a_book_is_made_notes_of_once(
     (tmp_path / "Book.json").write_text(json.dumps({"entries": entries}), encoding="utf-8")
     made: list[str] = []
 
-    def counted(raw: dict[str, object], *others: object) -> BookNote:
+    def counted(raw: dict[str, object], *others: Any, **more: bool) -> BookNote:
         made.append(str(raw["uid"]))
-        return note_of(raw, *others)  # type: ignore[arg-type]
+        return note_of(raw, *others, **more)
 
     monkeypatch.setattr("lorestudio.exchange.lorebooks.reading.note_of", counted)
     for asked in (("replay",), ("prompt",)):

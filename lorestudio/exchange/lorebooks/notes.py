@@ -109,14 +109,16 @@ class BookNote(Struct, frozen=True):
 # ---- from an entry to a note ----------------------------------------------------------------------------------------
 
 
-def note_of(raw: Raw, book: str, rules: ParseRules, uid: Json = None) -> BookNote:
+def note_of(raw: Raw, book: str, rules: ParseRules, uid: Json = None, *, fates: bool = True) -> BookNote:
     """The note of an entry. `uid` is its number where it names none of its own.
+
+    What becomes of its fields is in it where `fates` are wanted.
 
     Raises InputError for an entry that no note can hold, one that is nested hundreds of levels deep.
     """
     uid = raw.get("uid", uid)
     try:
-        note = _note_of(raw, book, rules, uid)
+        note = _note_of(raw, book, rules, uid, fates=fates)
         _text(note.properties, note.body)  # what is carried along is in it by now
     except ValueError as error:
         why = str(error).rstrip(".")
@@ -125,7 +127,7 @@ def note_of(raw: Raw, book: str, rules: ParseRules, uid: Json = None) -> BookNot
     return note
 
 
-def _note_of(raw: Raw, book: str, rules: ParseRules, uid: Json) -> BookNote:
+def _note_of(raw: Raw, book: str, rules: ParseRules, uid: Json, *, fates: bool) -> BookNote:
     name = to_string(uid)
     title = title_of(raw, name)
     content = raw.get("content")
@@ -147,8 +149,8 @@ def _note_of(raw: Raw, book: str, rules: ParseRules, uid: Json) -> BookNote:
     extra = {member: value for member, value in unlike.items() if value != _ABSENT} | _foreign(raw)
     if extra:
         said[_EXTRA] = _json_line(extra)
-    fate = EntryFate(name, title, tuple(_fates(raw, wanted, said, body, extra)))
-    return BookNote(title, said, body, fate)
+    found = _fates(raw, wanted, said, body, extra) if fates else ()
+    return BookNote(title, said, body, EntryFate(name, title, tuple(found)))
 
 
 def title_of(raw: Raw, uid: str) -> str:

@@ -167,8 +167,9 @@ def _as_vault(
     for entry, raw in zip(book.entries, book.raws, strict=True):
         filename = f"{NAMED}{entry.name}"
         file = known.get(filename)
-        if file is None or file.digest != entry.digest:
-            text, note = _as_note(filename, book.name, entry.name, raw, rules)
+        if file is None or file.digest != entry.digest or (whole and file.text is None):
+            same = file.note if file is not None and file.digest == entry.digest else None
+            text, note = _as_note(filename, book.name, entry.name, raw, rules, same)
             # What is not imported has an empty text. Those of the others take as much memory as the book.
             file = KnownFile(filename, entry.digest, note, text=text if whole or not text else None)
         name = note_name(title_of(raw, entry.name), filename)
@@ -179,13 +180,16 @@ def _as_vault(
 
 
 def _as_note(
-    filename: str, book: str, uid: str, raw: Mapping[str, Json], rules: ParseRules
+    filename: str, book: str, uid: str, raw: Mapping[str, Json], rules: ParseRules, known: Entry | LeftOutNote | None
 ) -> tuple[str, Entry | LeftOutNote]:
+    """The text of an entry's note and what it says, as far as that is not `known`."""
     title, content = title_of(raw, uid), raw.get("content")
     try:
-        text = note_of(raw, book, rules).text
+        text = note_of(raw, book, rules, fates=False).text
     except InputError as error:
         return "", LeftOutNote(filename, book, NoteProblem.UNREADABLE, str(error), title)
+    if known is not None:
+        return text, known
     note = parse_note(text, filename, book, rules)
     empty = not content and not raw.get("key")
     if isinstance(note, Entry) and note.content == content:

@@ -111,8 +111,8 @@ def note_settings(project: Project) -> dict[str, Json]:
 def vault_files(project: Project) -> tuple[list[VaultFiles], tuple[str, ...]]:
     """The vaults' texts in index order. Raises InputError where they do not give the project's index any more."""
     if project.of_books:
-        as_read = project.as_notes is not None
-        read = as_notes(project.books, project.settings, project.counter, whole=True).vaults if as_read else ()
+        known = project.as_notes
+        read = as_notes(project.books, project.settings, project.counter, known, whole=True).vaults if known else ()
         told = ("The entries are in it as the notes that importing them makes.",) if read else ()
         return [VaultFiles(vault.name, _numbered(vault)) for vault in read], told
     wanted = definition_path(project.settings)

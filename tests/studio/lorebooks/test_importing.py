@@ -12,6 +12,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from lorestudio.exchange.lorebooks import reading
 from lorestudio.exchange.lorebooks.crossing import Fidelity
 from lorestudio.exchange.lorebooks.entry import NEW_ENTRY
 from lorestudio.exchange.lorebooks.reading import as_notes
@@ -23,6 +24,7 @@ from lorestudio.studio.lorebooks.syncing import SyncChoice, SyncPlan, plan_sync
 from lorestudio.studio.notes.changes.log import ChangeLog
 from lorestudio.studio.notes.vault_notes import read_vault_notes
 from lorestudio.studio.project.project import Project, open_project
+from lorestudio.studio.replay.exported_scenario import vault_files
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.systems.registry import kind_of, system_of
 from lorestudio.vault.entries import ParseRules
@@ -324,15 +326,21 @@ def went_in(project: Project, system: str) -> list[list[tuple[str, int, str, str
     ]
 
 
-def test_a_book_that_is_read_as_notes_holds_no_text_twice(tmp_path: Path) -> None:
+def test_a_book_that_is_read_as_notes_holds_no_text_twice_and_is_parsed_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     bell = {"comment": "Bell", "content": "It rings at low water.", "key": ["bell"], "order": 0}
     project = open_project([book(tmp_path, bell, {"comment": "Gate", "content": "", "key": []})])
-    state = project.read_for(kind_of("deeplore")).as_notes
+    read = project.read_for(kind_of("deeplore"))
+    state = read.as_notes
     assert state is not None
     assert [file.text for file in state.vaults[0].files] == [None, ""]
     assert state.index.entries[0].content is project.books[0].raws[0]["content"]
     whole = as_notes(project.books, project.settings, project.counter, whole=True)
     assert "# Bell\n\nIt rings at low water." in (whole.vaults[0].files[0].text or "")
+    monkeypatch.delattr(reading, "parse_note")
+    (vault,), _ = vault_files(read)  # for a scenario
+    assert [note.text for note in vault.files] == [file.text for file in whole.vaults[0].files]
 
 
 @pytest.mark.parametrize("system", ["deeplore", "hybrid", "context-window"])
