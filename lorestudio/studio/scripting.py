@@ -12,7 +12,7 @@ from pathlib import Path
 from lorestudio.domain.entry import Entry
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.lifecycle import run_whole
-from lorestudio.domain.texts import meant
+from lorestudio.domain.texts import comparable, meant
 from lorestudio.exchange.problems import InputError
 from lorestudio.llm.messages import AnswerSource
 from lorestudio.settings.declaration import Section
@@ -203,9 +203,9 @@ def find_entry(project: Project, name: str) -> Entry:
     >>> find_entry(demo_project(), "the brume").filename
     'The Brume.md'
     """
-    wanted = name.casefold()
+    wanted = comparable(name)
     for entry in project.index.entries:
-        if wanted in {entry.title.casefold(), entry.filename.casefold()}:
+        if wanted in {comparable(entry.title), comparable(entry.filename)}:
             return entry
     hint = meant(name, (entry.title for entry in project.index.entries))
     raise InputError(project.name, f"no entry is called “{name}”.{hint}")

@@ -22,6 +22,7 @@ from lorestudio.domain.entry import NoteProblem
 from lorestudio.domain.file_names import NOT_IN_FILES, NOT_IN_LINKS, is_device, same_name
 from lorestudio.domain.javascript import Json, fold, trim
 from lorestudio.domain.records import replace
+from lorestudio.domain.texts import comparable
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.files import READ_AT_MOST, read_whole
 from lorestudio.studio.notes.changes.change_set import ChangeSet, NoteFileChange
@@ -598,17 +599,18 @@ def _in_expectations(
     if path is None or not path.exists():
         return
     files = {change.before.filename: change.after.filename for change in changes}
+    others = {comparable(before): after for before, after in files.items()}
     retitled = [change for change in changes if change.after.title != change.before.title]
-    titles = {change.before.title.casefold(): change.after.title for change in retitled}
+    titles = {comparable(change.before.title): change.after.title for change in retitled}
     of_home = f"{vault_names(vault.folder for vault in vaults)[home.folder]}:"
 
     def renamed(name: str) -> str:
         file = name.removeprefix(of_home)
-        if file in files:
-            return name.removesuffix(file) + files[file]
+        if after := files.get(file) or (file not in home.index.notes and others.get(comparable(file))):
+            return name.removesuffix(file) + after
         suffix = NOTE_SUFFIX if name.endswith(NOTE_SUFFIX) else ""
         folder, slash, title = name.removesuffix(suffix).rpartition("/")
-        return f"{folder}{slash}{titles.get(title.casefold(), title)}{suffix}"
+        return f"{folder}{slash}{titles.get(comparable(title), title)}{suffix}"
 
     before = load(path)
     after = before.with_names(renamed, path)

@@ -38,7 +38,7 @@ from ruamel.yaml.scalarstring import DoubleQuotedScalarString
 from lorestudio.domain.chat import Chat, Generation
 from lorestudio.domain.entry import VaultIndex
 from lorestudio.domain.records import Terse, grouped, replace
-from lorestudio.domain.texts import meant, text_digest
+from lorestudio.domain.texts import comparable, meant, text_digest
 from lorestudio.exchange.problems import InputError, said
 from lorestudio.trace.budget import cut_tokens, cut_verdicts
 from lorestudio.trace.journey import FOREIGN_IDS
@@ -199,7 +199,7 @@ class Expectation:
         if not self.whenever:
             return True
         before = chat.messages[reply - 1].text if 0 < reply <= len(chat.messages) else ""
-        return self.whenever.casefold() in before.casefold()
+        return comparable(self.whenever) in comparable(before)
 
     def broken_by(self, notes: Sequence[frozenset[int]], outcome: TurnOutcome) -> frozenset[int] | None:
         """The entries by which a run breaks it, None where it is met. `notes` are the ids that each name stands for."""
@@ -231,14 +231,14 @@ def entries_named(name: str, index: VaultIndex, strangers: Mapping[int, str]) ->
     entries = index.entries
     if name == CONSTANTS:
         return frozenset(entry.id for entry in index.entries if entry.constant)
-    by_file = frozenset(
-        entry.id for entry in index.entries if name in {entry.filename, f"{entry.vault}:{entry.filename}"}
-    )
-    if by_file:
-        return by_file
-    title = name.removesuffix(".md").rpartition("/")[2].casefold()
-    by_title = frozenset(entry.id for entry in entries if entry.title.casefold() == title)
-    return by_title or frozenset(entry for entry, known in strangers.items() if known.casefold() == title)
+    # As it is written, or as Windows and macOS take it for the same.
+    for form in (str, comparable) if name.endswith(".md") else (str,):
+        files = ((entry.id, {form(entry.filename), form(f"{entry.vault}:{entry.filename}")}) for entry in entries)
+        if by_file := frozenset(entry for entry, called in files if form(name) in called):
+            return by_file
+    title = comparable(name.removesuffix(".md").rpartition("/")[2])
+    by_title = frozenset(entry.id for entry in entries if comparable(entry.title) == title)
+    return by_title or frozenset(entry for entry, known in strangers.items() if comparable(known) == title)
 
 
 # ---- judging --------------------------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from lorestudio.domain.entry import Entry
 from lorestudio.domain.javascript import Json, number_text
-from lorestudio.domain.texts import meant
+from lorestudio.domain.texts import comparable, meant
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.declaration import Declaration, Section, Value, declared
 from lorestudio.settings.sections import parsed_value, section_of
@@ -253,7 +253,7 @@ def _of_note(
 def _entry_called(where: str, name: str, project: Project) -> Entry:
     ways: Sequence[Callable[[Entry], bool]] = (
         lambda entry: entry.filename == name,
-        lambda entry: entry.title.casefold() == name.casefold(),
+        lambda entry: comparable(name) in {comparable(entry.title), comparable(entry.filename)},
     )
     for way in ways:
         found = [entry for entry in project.index.entries if way(entry)]

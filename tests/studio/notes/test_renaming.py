@@ -465,6 +465,16 @@ def test_what_is_expected_of_a_note_follows_its_name_and_stays_to_the_letter(tmp
     ).replace("note: vault:places/Lamp.md", 'note: "vault:places/Lamp, old.md"')
 
 
+@pytest.mark.parametrize("name", ["places/Caf\u00e9.md", "caf\u00e9"])
+def test_what_is_expected_follows_a_note_whose_accents_are_encoded_otherwise(tmp_path: Path, name: str) -> None:
+    vault = write_vault(tmp_path / "vault", {"places/Cafe\u0301.md": "# Cafe\u0301\n"})
+    file = tmp_path / "vault" / "lorestudio-expectations.yaml"
+    file.write_text(f"expectations:\n  - {{note: {name}, should: be in}}\n", encoding="utf-8")
+    planned = plan_rename([vault], vault.path("places/Cafe\u0301.md"), NewName("Tea"))
+    (after,) = (each.after for each in planned.changes.changes if each.path == file)
+    assert after == f"expectations:\n  - {{note: {'places/Tea.md' if '/' in name else 'Tea'}, should: be in}}\n"
+
+
 def test_what_is_expected_names_the_second_vault_of_one_name_as_the_project_does(tmp_path: Path) -> None:
     for above in ("old", "new"):
         (tmp_path / above).mkdir()

@@ -43,13 +43,14 @@ ENTRIES = (
     Entry(0, "Lamp.md", "brume", "Lamp"),
     Entry(1, "places/Tide.md", "brume", "Tide", constant=True),
     Entry(2, "Bell.md", "brume", "Bell", constant=True),
+    Entry(3, "Cafe\u0301.md", "brume", "Cafe\u0301"),
 )
 INDEX = VaultIndex(ENTRIES)
 CHAT = Chat(
     (
         Message("U", "Light the LAMP.", is_user=True),
         Message("A", "It burns."),
-        Message("U", "And the tide?", is_user=True),
+        Message("U", "And the tide at the cafe\u0301?", is_user=True),
         Message("A", "Out.", swipe_id=1, swipes=("In.", "Out.")),
     )
 )
@@ -84,6 +85,9 @@ def met(should: Should, *notes: str, tokens: int | None = None, **more: object) 
         (Should.WITHIN, ["constants"], 50, True),
         (Should.WITHIN, ["constants"], 49, False),
         (Should.WITHIN, ["Lamp", "Tide"], 79, False),
+        (Should.IN, ["caf\u00e9"], None, False),
+        (Should.OUT, ["Caf\u00e9.md"], None, True),
+        (Should.OUT, ["brume:Caf\u00e9.md"], None, True),
     ],
 )
 def test_what_a_run_must_come_to(should: Should, notes: list[str], tokens: int | None, expected: bool) -> None:
@@ -98,7 +102,8 @@ def test_constants_of_which_there_are_none_take_nothing() -> None:
 
 
 def test_a_standing_rule_speaks_of_replies_to_messages_with_its_text() -> None:
-    assert met(Should.IN, "Bell", whenever="TIDE?") is False
+    assert met(Should.IN, "Bell", whenever="TIDE") is False
+    assert met(Should.IN, "Bell", whenever="Caf\u00e9?") is False
     assert met(Should.IN, "Bell", whenever="lamp") is None
 
 

@@ -12,6 +12,7 @@ from lorestudio.exchange.problems import InputError
 from lorestudio.settings.declaration import declared
 from lorestudio.settings.files import SettingsError
 from lorestudio.studio.project.project import Project
+from lorestudio.studio.scripting import find_entry
 from lorestudio.studio.tuning.space import NumberSpan, Space, examples, point_words, space_of, whole_range
 from lorestudio.systems.registry import BUILT_IN, MAIN, kind_of
 from tests.studio.tuning.searches import make_world, text_of
@@ -72,6 +73,16 @@ def test_points_of_several_axes(world: Project) -> None:
     assert there.settings_at(world.settings, {}) is world.settings
     assert point_words({"scanDepth": 2, "recursiveScan": True, "b": 0.5}) == "scanDepth 2, recursiveScan on, b 0.5"
     assert point_words({}) == "as it is now"
+
+
+@pytest.mark.parametrize("name", ["caf\u00e9", "Caf\u00e9.md"])
+def test_a_note_is_turned_however_its_accents_are_encoded(tmp_path: Path, name: str) -> None:
+    there = make_world(tmp_path / "vault")
+    (there.roots[0] / "Cafe\u0301.md").write_text(text_of("keys: [tea]"), encoding="utf-8")
+    read = there.reloaded()
+    (axis,) = space(read, f"{name}:priority=1..9").axes
+    assert axis.note == (read.index.vaults[0], "Cafe\u0301.md")
+    assert find_entry(read, name).filename == "Cafe\u0301.md"
 
 
 def test_numbers_without_steps_are_endless(world: Project) -> None:

@@ -14,6 +14,7 @@ from PySide6.QtCore import QRect, QSignalBlocker, QSize, Qt, Signal
 from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QStyledItemDelegate, QStyleOptionViewItem, QTreeWidget, QTreeWidgetItem, QWidget
 
+from lorestudio.domain.texts import comparable
 from lorestudio.studio.graph.analysis import GraphStudy, community_name
 from lorestudio.studio.graph.graph import Edge, NoteGraph
 from lorestudio.ui.features.graph.looks import EDGE_WORDS, KIND_WORDS, node_sentence
@@ -140,8 +141,8 @@ class GraphLists(QWidget):
 
     def search(self, text: str) -> None:
         """Show only the rows in which this text is, in any case."""
-        wanted = text.casefold()
-        self.model.show_only((lambda entry: wanted in self._search.get(entry, "").casefold()) if wanted else None)
+        wanted = comparable(text)
+        self.model.show_only((lambda entry: wanted in self._search.get(entry, "")) if wanted else None)
 
     def show_entry(self, entry: int | None) -> None:
         """Choose a row, and show its edges."""

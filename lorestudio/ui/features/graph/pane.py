@@ -15,6 +15,7 @@ from PySide6.QtWidgets import QMenu, QWidget
 from lorestudio.domain.entry import VaultIndex
 from lorestudio.domain.lifecycle import Progress
 from lorestudio.domain.records import replace
+from lorestudio.domain.texts import comparable
 from lorestudio.studio.graph.analysis import local_graph, shortest_path
 from lorestudio.studio.graph.graph import NoteGraph, Point
 from lorestudio.studio.graph.layout import GraphWish, LayoutStore, PreparedGraph, SavedLayout, prepare, rings
@@ -267,7 +268,7 @@ class GraphPane(Pane):
         project = self._session.project
         entries = project.index.entries if project is not None else ()
         self._search = {
-            entry: "\n".join((node.title, *entries[entry].keys, *entries[entry].tags))
+            entry: comparable("\n".join((node.title, *entries[entry].keys, *entries[entry].tags)))
             for entry, node in found.graph.nodes.items()
             if entry < len(entries)
         }
@@ -447,10 +448,10 @@ class GraphPane(Pane):
     # ---- search -----------------------------------------------------------------------------------------------------
 
     def _find(self, text: str) -> None:
-        wanted = text.casefold().strip()
+        wanted = comparable(text).strip()
         if self._made_lists is not None:
             self._made_lists.search(text.strip())
-        self._hits = tuple(entry for entry, known in self._search.items() if wanted and wanted in known.casefold())
+        self._hits = tuple(entry for entry, known in self._search.items() if wanted and wanted in known)
         self.bar.hits.setText(count(len(self._hits), "hit", "hits") if wanted else "")
         self.view.show_hits(self._hits)
 

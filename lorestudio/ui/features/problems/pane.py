@@ -19,6 +19,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QPushButton, QTextBrowser, QWidget
 
 from lorestudio.domain.entry import VaultIndex
+from lorestudio.domain.texts import comparable
 from lorestudio.studio.project.problems import ProblemFinder, Problems, preview
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.runs import TraceBook
@@ -128,10 +129,10 @@ MOST: Final = 2000
 
 
 def search_text(finding: Finding) -> str:
-    """What a filter looks in: what is shown of a finding, case-folded."""
+    """What a filter looks in: what is shown of a finding, in any case."""
     check = check_of(finding.code)
     parts = (finding.code, check.title, check.group, finding.filename, finding.message, finding.field)
-    return " ".join(parts).casefold()
+    return comparable(" ".join(parts))
 
 
 class ProblemTree(RecordTree[ProblemNode]):
@@ -169,7 +170,7 @@ class ProblemTree(RecordTree[ProblemNode]):
 
     def set_filter(self, text: str, least: Severity) -> None:
         """Show only what contains every word of `text` and is at least that bad."""
-        words = tuple(text.casefold().split())
+        words = tuple(comparable(text).split())
         if (words, least) != (self._words, self._least):
             self._words, self._least = words, least
             self._rebuild()

@@ -13,6 +13,7 @@ from msgspec import Struct
 from PySide6.QtCore import QObject, Qt
 
 from lorestudio.domain.entry import VaultIndex
+from lorestudio.domain.texts import comparable
 from lorestudio.studio.verify.agreement import ComparedReply, WentIn
 from lorestudio.systems.ideas import Change
 from lorestudio.trace.diff import EntryChange, Key, TraceDiff, injections_by_key
@@ -173,7 +174,7 @@ class AnswerTable(RecordTable):
 
     def set_filter(self, text: str) -> None:
         """Show only entries whose title, result or reason contains `text`."""
-        self._wanted = text.casefold().strip()
+        self._wanted = comparable(text).strip()
         self.show_only(self._is_shown)
 
     def set_only(self, entries: frozenset[int] | None) -> None:
@@ -429,7 +430,7 @@ class AnswerTable(RecordTable):
             return self._only is None and not self._wanted
         if self._only is not None and entry not in self._only:
             return False
-        return not self._wanted or self._wanted in f"{self._row_words(entry)}\n{self.reason(entry)}".casefold()
+        return not self._wanted or self._wanted in comparable(f"{self._row_words(entry)}\n{self.reason(entry)}")
 
     def _column_header(self, trace: Trace, section: int, role: int) -> object:
         record, phase = self.stage(section), self.phase(section)

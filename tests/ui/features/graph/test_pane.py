@@ -433,6 +433,17 @@ def test_the_lines_of_the_whole_graph_are_made_in_its_job(
 
 
 def test_search_marks_hits_and_filters_the_list(window: MainWindow, pane: GraphPane, qtbot: QtBot) -> None:
+    project = window.session.project
+    index = project.index
+    apart = replace(index.entries[SKARN], keys=("cafe\u0301",))
+    window.session.project = replace(
+        project, index=replace(index, entries=(index.entries[0], apart, *index.entries[2:]))
+    )
+    pane._show_study(fit=False)
+    pane.bar.search.setText("Caf\u00e9")
+    assert (pane.view.drawing.hits, set(table(pane))) == ({SKARN}, {"Skarn"})
+    window.session.project = project
+    pane._show_study(fit=False)
     pane.bar.search.setText("FORTR")  # a key of Dawnkeep
     assert pane.view.drawing.hits == {DAWNKEEP}
     assert set(table(pane)) == {"Dawnkeep"}

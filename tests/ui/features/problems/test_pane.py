@@ -10,6 +10,7 @@ from PySide6.QtTest import QAbstractItemModelTester, QTest
 from PySide6.QtWidgets import QApplication, QTextBrowser
 
 from lorestudio.domain.lifecycle import Cancelled, CancelToken
+from lorestudio.domain.records import replace
 from lorestudio.settings.worldinfo import WorldInfoSettings
 from lorestudio.studio.project.project import Project, demo_project, open_project
 from lorestudio.studio.replay.simulator import Simulator
@@ -526,6 +527,11 @@ def test_each_severity_has_its_own_findings_from_the_least_that_is_wanted(least:
     if least is not Severity.ERROR:
         without_line = model.index(0, 0, model.index(0, 0, tops[1]))
         assert without_line.siblingAtColumn(1).data(DISPLAY) == "keys"
+    apart = replace(found[0], filename="Cafe\u0301.md")
+    model.set_findings([apart, *found[1:]])
+    model.set_filter("Caf\u00e9", least)
+    assert list(model.findings()) == [apart]
+    model.set_filter("", least)
     model.set_findings(found[:1])
     assert model.rowCount() == 1, "a severity without findings has no row"
 

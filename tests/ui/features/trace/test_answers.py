@@ -125,7 +125,7 @@ def test_a_cell_without_a_verdict_says_what_that_means(state: CellState, status:
     assert words == cell_sentence(trace, BELL, record, JourneyCell(record.name, state))
 
 
-def test_rows_can_be_filtered_by_title_result_and_reason(model: AnswerTable) -> None:
+def test_rows_can_be_filtered_by_title_result_and_reason(model: AnswerTable, monkeypatch: pytest.MonkeyPatch) -> None:
     model.set_filter("cut")
     assert model.rowCount() == 1
     model.set_filter("skar")
@@ -133,6 +133,9 @@ def test_rows_can_be_filtered_by_title_result_and_reason(model: AnswerTable) -> 
     model.set_filter("constant")
     assert model.headerData(0, VERTICAL) == "Rules"
     assert model.candidates == 5
+    monkeypatch.setattr(model, "reason", {SKARN: "Cafe\u0301"}.get)
+    model.set_filter("Caf\u00e9")
+    assert model.headerData(0, VERTICAL) == "Skarn"
 
 
 def test_a_failed_stage_marks_its_phase_and_stays_visible(qapp: object) -> None:

@@ -17,6 +17,7 @@ from PySide6.QtGui import QFontMetricsF, QKeyEvent, QResizeEvent, QWheelEvent
 from PySide6.QtWidgets import QCheckBox, QComboBox, QCompleter, QLineEdit, QPlainTextEdit, QSizePolicy, QWidget
 
 from lorestudio.domain.javascript import Json, number_text, to_number, to_string
+from lorestudio.domain.texts import comparable
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.ui.features.notes.editor import schema as reading
 from lorestudio.ui.features.notes.editor.body import OffersCompleter, TitleBook
@@ -427,6 +428,6 @@ class FieldMaker:
 
 
 def _fitting(values: tuple[str, ...], typed: str) -> list[str]:
-    wanted = typed.strip().casefold()
-    found = [value for value in dict.fromkeys(values) if value and wanted in value.casefold()]
-    return sorted(found, key=lambda value: not value.casefold().startswith(wanted))[:40]
+    wanted = comparable(typed.strip())
+    found = [value for value in dict.fromkeys(values) if value and wanted in comparable(value)]
+    return sorted(found, key=lambda value: not comparable(value).startswith(wanted))[:40]

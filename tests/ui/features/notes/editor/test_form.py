@@ -852,13 +852,16 @@ def test_rows_stand_in_their_order_whatever_is_added(make_editor) -> None:
     assert editor.form.add_button.y() > tops[-1]
 
 
-def test_tags_are_offered_the_entry_s_first(make_editor) -> None:
+def test_tags_are_offered_the_entry_s_first(make_editor, monkeypatch: pytest.MonkeyPatch) -> None:
     editor = make_editor(PLAIN)
+    monkeypatch.setattr(editor.context.book, "tags", ("Cafe\u0301",))
     line = field(editor, "tags").chips.input
     line.completer().fill("lorebook")
     offered = line.completer().model().stringList()
     assert offered[0] == "lorebook"
     assert {"lorebook-always", "lorebook-seed"} <= set(offered)
+    line.completer().fill("caf\u00e9")
+    assert line.completer().model().stringList() == ["Cafe\u0301"]
     line.completer().fill("")
     assert line.completer().model().stringList() == []
 
