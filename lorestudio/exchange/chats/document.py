@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
@@ -187,7 +188,8 @@ class LineKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ChatLine:
-    """A line with its line end, or in plain text all the lines of a message. `number` counts from 1.
+    """A line with its line end, or in plain text all the lines of a message. `number` counts from 1; pieces of a line
+    with zeros in it have the same.
 
     `problem` says what is wrong with a broken one, `record` is what a message or header was read as.
     """
@@ -243,16 +245,14 @@ class ChatDocument(Terse, frozen=True):
         """The text of the file with this chat in it. Raises ValueError where something cannot be spelled."""
         spelled = _spell_line if self.format is ChatFormat.SILLYTAVERN else _spell_text
         newline = self.newline
-        pieces: list[str] = []
+        pieces: list[tuple[str, int]] = []
         for _before, item in self._arranged(chat):
             if isinstance(item, ChatLine):
-                if item.kind is LineKind.HEADER and self.format is ChatFormat.SILLYTAVERN:
-                    pieces.append(_header_text(item, chat))
-                else:
-                    pieces.append(item.text)
+                header = item.kind is LineKind.HEADER and self.format is ChatFormat.SILLYTAVERN
+                pieces.append((_header_text(item, chat) if header else item.text, item.number))
                 continue
             old = self.lines[item.line] if item.line is not None else None
-            pieces.append(spelled(item, old, newline))
+            pieces.append((spelled(item, old, newline), old.number if old is not None else 0))
         ends = _LINE_ENDS[self.format]
         return (BOM if self.bom else "") + _joined(pieces, newline, ends, final=self.ends_with_newline)
 
@@ -294,15 +294,18 @@ class ChatDocument(Terse, frozen=True):
                 yield index, replace(message, line=None)
 
 
-def _joined(pieces: Sequence[str], newline: str, ends: tuple[str, ...], *, final: bool) -> str:
+def _joined(pieces: Sequence[tuple[str, int]], newline: str, ends: tuple[str, ...], *, final: bool) -> str:
     """The pieces with a line end between any two; the last one has one where `final` says so.
 
-    `ends` are the characters that end a line in this kind of file.
+    Each comes with the number of the line that it was read from, 0 for none: pieces of one line stay together. `ends` are the characters that end a line in this kind of file.
     """
     if not pieces:
         return ""
-    ended = [piece if piece.endswith(ends) else piece + newline for piece in pieces[:-1]]
-    last = pieces[-1]
+    ended = [
+        piece if piece.endswith(ends) or 0 < number == following else piece + newline
+        for (piece, number), (_, following) in pairwise(pieces)
+    ]
+    last = pieces[-1][0]
     if final and not last.endswith(ends):
         last += newline
     elif not final and last.endswith(ends):
@@ -323,8 +326,8 @@ def _spell_line(message: Message, old: ChatLine | None, _newline: str) -> str:
 
 
 def rewritten(text: str, record: Mapping[str, Json]) -> str:
-    """The line with another record; its line end and what white space is around it stay."""
-    body = text.strip(" \t\r\n")
+    """The line with another record; its line end, and what white space and zeros are around it, stay."""
+    body = text.strip(" \t\r\n\0")
     start = text.index(body)
     return text[:start] + changed_text(body, record) + text[start + len(body) :]
 

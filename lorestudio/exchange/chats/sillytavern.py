@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -19,6 +19,7 @@ from lorestudio.exchange.chats.document import BOM, METADATA, ChatDocument, Chat
 from lorestudio.exchange.problems import InputError
 
 _BAD_BYTE: Final = re.compile("[\udc80-\udcff]")
+_PIECE: Final = re.compile(r"(?:[^\0]+\0*|\0+)\r?\n?")
 
 
 class LoadedChat(Terse, frozen=True):
@@ -42,11 +43,13 @@ def parse_chat(text: str, source: Path | str) -> LoadedChat:
     messages: list[Message] = []
     problems: list[str] = []
     lines: list[ChatLine] = []
-    for number, line in enumerate(_lines(text.removeprefix(BOM)), start=1):
+    for number, line in _pieces(text.removeprefix(BOM), problems):
         record, problem = _read_line(line.removesuffix("\n"))
         kind = LineKind.MESSAGE
         if problem:
-            problems.append(f"Line {number} {problem}; it was left out and stays in the file.")
+            told = any(each.startswith(f"Line {number} ") for each in problems[-1:])
+            if line.strip("\r\n\0") or not told:
+                problems.append(f"Line {number} {problem}; it was left out and stays in the file.")
             kind = LineKind.BROKEN
         elif record is None:
             kind = LineKind.BLANK
@@ -85,8 +88,26 @@ def _lines(text: str) -> list[str]:
     return [*lines, pieces[-1]] if pieces[-1] else lines
 
 
+def _pieces(text: str, problems: list[str]) -> Iterator[tuple[int, str]]:
+    """The lines and their numbers. A crash leaves zeros for what was not written yet, and what is written next follows
+    them at once: such a line comes in pieces, which end with their zeros, and that is told.
+    """
+    for number, line in enumerate(_lines(text), start=1):
+        pieces = _PIECE.findall(line) if "\0" in line else []
+        if any(_read_line(piece)[0] is not None for piece in pieces):
+            problems.append(
+                f"Line {number} has zeros in it, as a crash leaves them. What stands beside them was read; SillyTavern "
+                "leaves it out. Take the zeros out of the file, and give each message a line of its own."
+            )
+            yield from ((number, piece) for piece in pieces)
+        else:
+            yield number, line
+
+
 def _read_line(line: str) -> tuple[Mapping[str, Json] | None, str]:
     """The record in a line, None for a blank one, and what is wrong with the line, "" where nothing is."""
+    if "\0" in line and line.strip(" \t\r\n\0"):
+        line = line.rstrip("\r\n\0")
     if not line.strip():
         return None, ""
     if _BAD_BYTE.search(line):

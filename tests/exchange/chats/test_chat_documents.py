@@ -60,6 +60,46 @@ def test_an_unchanged_chat_is_written_byte_for_byte(tmp_path: Path, end: str, fi
     assert bytes_for(found.document, found.chat) == text.encode()
 
 
+ZEROS = "\0" * 9
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize(
+    ("lines", "texts", "broken"),
+    [
+        ([HEADER, ZEROS + FIRST, SECOND], ["Caf\u00e9 \ud83d.", "Yes."], [ZEROS]),
+        ([HEADER, FIRST + ZEROS + SECOND], ["Caf\u00e9 \ud83d.", "Yes."], []),
+        ([HEADER, FIRST + ZEROS, SECOND], ["Caf\u00e9 \ud83d.", "Yes."], []),
+        ([HEADER, BROKEN + ZEROS + SECOND + ZEROS + BROKEN], ["Yes."], [BROKEN + ZEROS, BROKEN]),
+        ([ZEROS + HEADER + ZEROS + FIRST], ["Caf\u00e9 \ud83d."], [ZEROS]),
+    ],
+)
+def test_what_stands_beside_the_zeros_of_a_crash_is_read_and_all_stays(
+    tmp_path: Path, lines: list[str], texts: list[str], broken: list[str], end: str
+) -> None:
+    path = tmp_path / "chat.jsonl"
+    path.write_bytes(end.join(lines).encode())
+    found = load_chat(path)
+    assert [message.text for message in found.chat.messages] == texts
+    assert found.chat.user_name == "Wren"
+    place = next(number for number, line in enumerate(lines, start=1) if ZEROS in line)
+    assert found.problems[0].startswith(f"Line {place} has zeros in it, as a crash leaves them. What stands beside")
+    assert len(found.problems) == 1 + len([each for each in broken if each != ZEROS])
+    assert [each.line.text.strip("\r\n") for each in found.document.broken_lines(found.chat)] == broken
+    assert bytes_for(found.document, found.chat) == path.read_bytes()
+    path.write_bytes(bytes_for(found.document, with_text(found.chat, 0, "New.")))
+    assert [message.text for message in load_chat(path).chat.messages] == ["New.", *texts[1:]]
+
+
+def test_what_comes_behind_zeros_for_the_first_time_has_a_line_of_its_own() -> None:
+    found = loaded(lf(HEADER, ZEROS + FIRST, SECOND))
+    first, second = found.chat.messages
+    assert found.document.text_for(replace(found.chat, messages=(second,))) == lf(HEADER, ZEROS, SECOND)
+    new = Message("Ottoline", "New.", raw={"mes": "New."})
+    text = found.document.text_for(replace(found.chat, messages=(new, first)))
+    assert text.splitlines() == [HEADER, ZEROS, '{"mes":"New.","name":"Ottoline"}', FIRST]
+
+
 def test_a_line_of_bytes_that_are_no_text_is_broken_and_stays(tmp_path: Path) -> None:
     data = HEADER.encode() + b"\n" + b'{"mes":"caf\xe9"}' + b"\n" + FIRST.encode()
     path = tmp_path / "chat.jsonl"
