@@ -297,7 +297,8 @@ class ChatDocument(Terse, frozen=True):
 def _joined(pieces: Sequence[tuple[str, int]], newline: str, ends: tuple[str, ...], *, final: bool) -> str:
     """The pieces with a line end between any two; the last one has one where `final` says so.
 
-    Each comes with the number of the line that it was read from, 0 for none: pieces of one line stay together. `ends` are the characters that end a line in this kind of file.
+    Each comes with the number of the line that it was read from, 0 for none: pieces of one line stay together.
+    `ends` are the characters that end a line in this kind of file.
     """
     if not pieces:
         return ""
