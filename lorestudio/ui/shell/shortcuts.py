@@ -20,7 +20,7 @@ from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import sentence_case, tr
 from lorestudio.ui.widgets.cells import FIT, Column
 from lorestudio.ui.widgets.dialogs import Dialog
-from lorestudio.ui.widgets.layouts import SearchField, button, column, label, named, row
+from lorestudio.ui.widgets.layouts import SearchField, able, button, column, label, named, row
 from lorestudio.ui.widgets.record_table import RecordTable, RecordView
 
 _GROUP: Final = "shortcuts"
@@ -285,7 +285,8 @@ class ShortcutsDialog(Dialog):
     def _settle(self) -> None:
         action, typed = self.action, self._typed()
         fixed = action is not None and action.id.startswith(FIXED)
-        self.field.setEnabled(not fixed)
+        stays = tr("These keys belong to the view itself and stay as they are.")
+        able(self.field, not fixed, stays)
         if fixed:
             action = None
         said = objections(self.now, action, (typed,)) if action is not None and typed else []
@@ -298,14 +299,15 @@ class ShortcutsDialog(Dialog):
             title, keys = tr(action.title), shown(action.shortcuts) or tr("no shortcut")
             self.said.setText(tr("“{title}” has {keys}. Press new keys in the field.", title=title, keys=keys))
         else:
-            stays = tr("These keys belong to the view itself and stay as they are.")
             self.said.setText(stays if fixed else tr("Choose an action."))
         for each in (self.set, self.add):
-            each.setEnabled(action is not None and bool(typed) and not said)
+            able(each, action is not None and bool(typed) and not said, self.said.text())
         self.take.setVisible(others and len(said) == 1)
-        self.none.setEnabled(action is not None and bool(action.shortcuts))
-        self.reset.setEnabled(action is not None and action.id in self.chosen)
-        self.reset_all.setEnabled(bool(self.chosen))
+        choose = stays if fixed else tr("Choose an action.")
+        has, changed = action is not None and bool(action.shortcuts), action is not None and action.id in self.chosen
+        able(self.none, has, choose if action is None else tr("It has no shortcut."))
+        able(self.reset, changed, choose if action is None else tr("It has the keys that it came with."))
+        able(self.reset_all, bool(self.chosen), tr("All have the keys that they came with."))
 
 
 def shown(shortcuts: Sequence[str]) -> str:

@@ -24,7 +24,7 @@ from PySide6.QtWidgets import (
 from lorestudio.domain.resources import VERSION
 from lorestudio.ui.shell.qt import pressed_by_enter, stops
 from lorestudio.ui.shell.words import count, tr
-from lorestudio.ui.widgets.layouts import button, column, label, named, resize_for_letters, text_view
+from lorestudio.ui.widgets.layouts import able, button, column, label, named, resize_for_letters, text_view
 
 
 class Dialog(QDialog):
@@ -168,8 +168,12 @@ def ask_name(
     line.selectAll()
     dialog, form = Dialog(parent, title), QFormLayout()
     yes = QPushButton(accept or title, dialog)
-    yes.setEnabled(bool(start.strip()))
-    line.textChanged.connect(lambda text: yes.setEnabled(bool(text.strip())))
+
+    def settle(text: str) -> None:
+        able(yes, bool(text.strip()), tr("Write a name first."))
+
+    settle(start)
+    line.textChanged.connect(settle)
     column(form, dialog.answers(yes), of=dialog)
     form.addRow(name, line)
     dialog.accepted.connect(lambda: answered(line.text().strip()))
@@ -294,9 +298,13 @@ def show_markdown(parent: QWidget, title: str, text: str, page: Path) -> QDialog
     pages = named(_Pages(dialog, text, page), title)
     buttons = dialog.answers()
     back = buttons.addButton(tr("Back"), QDialogButtonBox.ButtonRole.ActionRole)
-    back.setEnabled(False)
+
+    def settle(further: bool) -> None:
+        able(back, further, tr("This is the first page."))
+
+    settle(further=False)
     back.clicked.connect(pages.backward)
-    pages.backwardAvailable.connect(back.setEnabled)
+    pages.backwardAvailable.connect(settle)
     column((pages, 1), buttons, of=dialog)
     dialog.open()
     return dialog

@@ -38,7 +38,7 @@ from lorestudio.ui.shell.qt import CHECK, DISPLAY, HORIZONTAL, NO_INDEX, V_LEFT,
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, tr
 from lorestudio.ui.widgets.cells import FIT, CellDelegate, Cells, Column, as_text
-from lorestudio.ui.widgets.layouts import button, column, filling, label, letters, row
+from lorestudio.ui.widgets.layouts import able, button, column, filling, label, letters, row
 from lorestudio.ui.widgets.rows import RowMenu, end_of_rows, kept_in_sight, passing_menu, turn_tick
 
 ROW_HEIGHT: Final = 24
@@ -707,4 +707,4 @@ class CheckList(QWidget):
             text = count(rows, "difference", "differences")
         self.amount.setText(text)
         for each in self.buttons:
-            each.setEnabled(rows > 0)
+            able(each, rows > 0, tr("There is no row."))

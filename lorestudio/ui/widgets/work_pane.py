@@ -22,6 +22,7 @@ from lorestudio.ui.widgets.cells import Column
 from lorestudio.ui.widgets.layouts import (
     FinishedText,
     ProgressBar,
+    able,
     button,
     column,
     holding,
@@ -265,7 +266,7 @@ class ProgressStrip(QWidget):
         self.label.setText(text)
         self.bar.setRange(0, 0)
         self.stop.setVisible(stoppable)
-        self.stop.setEnabled(True)
+        able(self.stop, True, "")
         self.show()
 
     def set_outlook(self, left: str, before: int) -> None:
@@ -298,7 +299,7 @@ class ProgressStrip(QWidget):
     def stopping(self) -> None:
         """Show that the wish to stop was heard."""
         self.label.setText(tr("Stopping…"))
-        self.stop.setEnabled(False)
+        able(self.stop, False, self.label.text())
 
     def finish(self) -> None:
         """Nothing runs any more."""

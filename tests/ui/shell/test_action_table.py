@@ -8,8 +8,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeySequence
-from PySide6.QtWidgets import QAbstractButton, QAbstractItemView, QLineEdit, QMenu, QMenuBar, QTabBar, QToolButton
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QAbstractItemView,
+    QAbstractSpinBox,
+    QComboBox,
+    QLineEdit,
+    QMenu,
+    QMenuBar,
+    QTabBar,
+    QToolButton,
+    QWidget,
+)
 
 from lorestudio import ui
 from lorestudio.domain.chat import Generation
@@ -212,21 +224,30 @@ def test_whatever_is_grey_says_why(situation: str, make_window, tmp_path: Path) 
     buttons = [each for each in window.findChildren(QAbstractButton) if not each.isEnabled() and of_the_program(each)]
     assert len(buttons) > 20
     assert {each.text() or each.accessibleName() for each in buttons if not says_why(each)} == set()
+    greyed = [each for each in window.findChildren(QWidget) if each.testAttribute(Qt.WidgetAttribute.WA_ForceDisabled)]
+    others = [each for each in greyed if isinstance(each, QComboBox | QAbstractItemView | QLineEdit | QAbstractSpinBox)]
+    assert {each.accessibleName() or str(each) for each in others if not each.property("whyNot")} == set()
     if situation == "reading":
         window.session.set_activity("")
 
 
-def test_no_button_of_a_pane_or_a_dialog_is_greyed_without_a_word() -> None:
+def test_nothing_of_a_pane_or_a_dialog_is_greyed_without_a_word() -> None:
     """Also of dialogs, which `test_whatever_is_grey_says_why` does not open."""
-    made = re.compile(r"((?:self\.\w+, )*self\.\w+) = [^\n]*?\b(?:button|small_button|tool|QPushButton|addButton)\(")
     silent, known = set(), 0
-    for path in (UI / "features").rglob("*.py"):
+    for path in UI.rglob("*.py"):
         text = path.read_text(encoding="utf-8")
-        buttons = {name for names in made.findall(text) for name in names.split(", ")}
-        known += len(buttons)
-        silent |= {f"{path.name}: {name}" for name in buttons if f"{name}.setEnabled(" in text}
+        known += len(re.findall(r"\bable\(", text))
+        silent |= {f"{path.name}: {name}" for name in re.findall(r"([\w.\[\]]+)\.setEnabled\(", text)}
     assert known > 100
-    assert silent - {"detail.py: self.accept"} == set()  # its tooltip is the problem of the proposal
+    assert silent == {
+        "layouts.py: widget",  # of `able` itself
+        "layout.py: layout", "app.py: notifier",  # nothing that is seen
+        "actions.py: made", "actions.py: self.actions[action.id]",  # which say what they need
+        "record_table.py: action",  # the first column, which is always in sight
+        "detail.py: self.accept",  # its tooltip is the problem of the proposal
+        "dialogs.py: self.outcome", "editor.py: self.result",  # texts of what was tried before
+        "pane.py: self.modes",  # its buttons say so
+    }  # fmt: skip
 
 
 def test_a_button_says_no_more_why_not_once_it_can_be_pressed(share_window) -> None:

@@ -337,7 +337,7 @@ class BenchPane(Pane):
         able(self.behind, has_chat, tr("Open a chat or begin a new one first."))
         if not has_chat:
             self.alone.setChecked(True)
-        self.text.setEnabled(project is not None)
+        able(self.text, project is not None, tr("Open a vault, a lorebook or the demo first."))
         if not self._session.renewed:
             self._newest.cancel()
             self._made = None  # the bench of another project is of no use

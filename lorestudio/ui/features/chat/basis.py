@@ -18,7 +18,7 @@ from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, number, tr
 from lorestudio.ui.widgets.cells import FIT, Column
 from lorestudio.ui.widgets.dialogs import Dialog
-from lorestudio.ui.widgets.layouts import SPACE, button, column, holding, label, number_field, row, scrolled
+from lorestudio.ui.widgets.layouts import SPACE, able, button, column, holding, label, number_field, row, scrolled
 from lorestudio.ui.widgets.pane import FoldingRow
 from lorestudio.ui.widgets.record_table import RecordTable, RecordView
 from lorestudio.ui.widgets.setting_fields import SettingField, make_field
@@ -114,8 +114,6 @@ class BasisDialog(Dialog):
                 self.first.setValue(message)
                 self.last.setValue(message)
         used = bool(found) and history.rule is HistoryRule.THEN
-        for widget in (self.rows, self.first, self.last, self.since, self.say, self.forget):
-            widget.setEnabled(used)
         hint = tr("A reply to come goes by what is hidden today. Where nobody says since when, it is assumed.")
         if not found:
             hint = tr("No message that was said in the story is hidden.")
@@ -125,6 +123,8 @@ class BasisDialog(Dialog):
                 messages=count(len(history.hidden), "message is", "messages are"),
             )
         self.hint.setText(hint)
+        for widget in (self.rows, self.first, self.last, self.since, self.say, self.forget):
+            able(widget, used, hint)
 
     def _show_known(self) -> None:
         """What the context size and the scripts come from."""

@@ -44,6 +44,7 @@ from lorestudio.ui.widgets import dialogs
 from lorestudio.ui.widgets.cells import Column, same_words
 from lorestudio.ui.widgets.dialogs import Dialog
 from lorestudio.ui.widgets.layouts import (
+    able,
     button,
     column,
     combo,
@@ -299,7 +300,7 @@ class PromptSetupDialog(Dialog):
         held = sum(len(found.scripts) for _where, found in embedded_scripts(setup))
         scripts = count(held, "script", "scripts")
         self.embedded.setText(tr("Run what cards and preset bring along ({scripts})", scripts=scripts))
-        self.embedded.setEnabled(bool(held))
+        able(self.embedded, bool(held), tr("No card and no preset that is chosen above brings scripts along."))
         known = all_scripts(setup)
         if self._host is not None and self._host[0] not in setup.regex_paths:
             known.insert(0, (self._host[0].name, self._host[1]))

@@ -34,7 +34,7 @@ from lorestudio.ui.shell.words import Notice, count, number, sentence_of, tr
 from lorestudio.ui.state.selection import Selection
 from lorestudio.ui.state.session import Session
 from lorestudio.ui.widgets.cells import same_words
-from lorestudio.ui.widgets.layouts import button, combo, holding, iconed, label, named, row, tight, tool
+from lorestudio.ui.widgets.layouts import able, button, combo, holding, iconed, label, named, row, tight, tool
 from lorestudio.ui.widgets.pane import Pane
 from lorestudio.ui.widgets.tree import RecordTree, RecordTreeView
 
@@ -192,7 +192,7 @@ class RunsPage(Pane):
                     side.addItem(tr("Runs kept by earlier starts…"), _KEPT)
             side.setCurrentIndex(side.findData(chosen))
             side.setToolTip(plain(side.currentText()))
-            side.setEnabled(bool(self._choices))
+            able(side, bool(self._choices), tr("Choose a reply first that was run."))
         before, after = (self._choices.get(key) for key in self._keys)
         if before is None or after is None:
             self._say_missing()

@@ -186,7 +186,7 @@ class MemoryPage(QWidget):
         """Show the memories as they are now; without a chat they are those of all."""
         self._picture = picture
         if picture is not None:
-            self.bar.scope.setEnabled(chat)
+            able(self.bar.scope, chat, tr("Open a chat or begin a new one first."))
             self.bar.scope.setCurrentIndex(int(picture.everything))
             self.bar.show_tags(picture.tags)
         self.model.set_rows(picture.rows if picture is not None else ())

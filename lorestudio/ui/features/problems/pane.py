@@ -571,7 +571,7 @@ class ProblemsPane(Pane):
         problems = self.problems
         project = self._session.project
         for widget in (self.head.words, self.head.severity):
-            widget.setEnabled(project is not None)
+            able(widget, project is not None, tr("Open a vault, a lorebook or the demo first."))
         if project is None:
             self.head.tell("")
             self.empty.say(

@@ -34,6 +34,7 @@ from lorestudio.ui.shell.words import count, number, sentence_case, tr
 from lorestudio.ui.widgets.cells import Column
 from lorestudio.ui.widgets.layouts import (
     SearchField,
+    able,
     button,
     column,
     combo,
@@ -142,7 +143,7 @@ class SettingEditor(QWidget):
             self.setAccessibleName(tr(declaration.label))
             self._area.verticalScrollBar().setValue(0)
         self.field.set_value(value)
-        self.field.setEnabled(enabled)
+        able(self.field, enabled, tr("The vault is being read with these settings…"))
         default = value_text(declaration, declaration.default)
         self.range.setText(_range(declaration) + tr("default {default}", default=default))
         self.reset.setVisible(not same(value, declaration.default))

@@ -253,7 +253,7 @@ class BooksDialog(Dialog):
     def _show_chosen(self) -> None:
         each, listed = self.list.current, self._place() >= 0
         for widget in (self.remove_button, self.role):
-            widget.setEnabled(listed)
+            able(widget, listed, tr("Choose a lorebook first that the settings list."))
         if each is None and self.model.rows:
             text = tr("Choose a lorebook in the list to read what of it has no effect here.")
         elif each is None:

@@ -20,7 +20,7 @@ from lorestudio.ui.shell.words import number, tr
 from lorestudio.ui.state.drafts import LiveEffects
 from lorestudio.ui.widgets.cells import FIT, Column, titled
 from lorestudio.ui.widgets.chart import BarChart, Bars, Layer
-from lorestudio.ui.widgets.layouts import button, holding, label, named, row, split, stack, tight
+from lorestudio.ui.widgets.layouts import able, button, holding, label, named, row, split, stack, tight
 from lorestudio.ui.widgets.pane import EmptyState, Pane
 from lorestudio.ui.widgets.record_table import LateTable, RecordTable
 
@@ -143,7 +143,7 @@ class ScoresPane(Pane):
     def set_current(self, *, current: bool) -> None:
         """Grey the scores where they are those of a run that is not the newest."""
         for sheet in (self.scores, self.uses, self.gaps):
-            sheet.setEnabled(current)
+            able(sheet, current, tr("Of an earlier run, until all replies are run again."))
 
     def show_effects(self) -> None:
         """Show what is tried out and what it does, greyed until it is known of what is tried out now."""
@@ -156,7 +156,7 @@ class ScoresPane(Pane):
         self.back_button.setVisible(whole.aside)
         first = {turn.generation for turn in found.worth_a_look} if found.complete else set()
         self.effects.model.set_rows([EffectRow(turn, turn.generation in first) for turn in found.changed])
-        self.effects.setEnabled(whole.current)
+        able(self.effects, whole.current, tr("Of what was tried before, until it is known of what is tried now."))
 
     def show_steps(self, steps: Sequence[StepEffect], words: str, *, running: bool = False) -> None:
         """Show what the steps do that change something, those that win most first."""
@@ -167,16 +167,18 @@ class ScoresPane(Pane):
         self.chart.setVisible(bool(moving))
         nothing = tr("Tries each setting alone, a step to either side, and says what that does to every reply.")
         self.steps_words.setText(words or nothing)
-        for part in (self.steps, self.chart):
-            part.setEnabled(True)
+        self._able_steps(current=True)
         self.try_button.setVisible(not running)
         self.stop_button.setVisible(running)
 
     def outdate_steps(self) -> None:
         """The steps are of another run than that of now: greyed, until they are tried again."""
         self.show_steps(self.steps.model.rows, tr("Of an earlier run. Try again to see them now."))
+        self._able_steps(current=False)
+
+    def _able_steps(self, *, current: bool) -> None:
         for part in (self.steps, self.chart):
-            part.setEnabled(False)
+            able(part, current, self.steps_words.text())
 
 
 class EffectRow(Struct, frozen=True):

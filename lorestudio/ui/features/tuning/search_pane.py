@@ -298,10 +298,10 @@ class TuningPane(Pane):
 
     def set_current(self, *, current: bool) -> None:
         """Grey what was found where it is of a run that is not the newest."""
+        earlier = tr("Of an earlier run. Search again to see it now.")
         for part in (self.view, self.chart):
-            part.setEnabled(current)
-        outdated = self.found is not None and not current
-        self.state.setText(tr("Of an earlier run. Search again to see it now.") if outdated else self._words)
+            able(part, current, earlier)
+        self.state.setText(earlier if self.found is not None and not current else self._words)
 
     def show_found(self, found: SearchOutcome | None, rows: Sequence[PointRow] = ()) -> None:
         """Show what was found so far, with its `point_rows`; the best is looked at unless somebody went to another."""

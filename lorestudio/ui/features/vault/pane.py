@@ -39,7 +39,7 @@ from lorestudio.ui.state.expected import ExpectedMarks
 from lorestudio.ui.state.selection import Selection
 from lorestudio.ui.state.session import Session
 from lorestudio.ui.state.traces import FiringCounts
-from lorestudio.ui.widgets.layouts import SearchField, column, iconed, label, named, row, tool
+from lorestudio.ui.widgets.layouts import SearchField, able, column, iconed, label, named, row, tool
 from lorestudio.ui.widgets.paint import Mark, fate_mark
 from lorestudio.ui.widgets.pane import Pane
 from lorestudio.ui.widgets.record_table import RecordView
@@ -329,7 +329,7 @@ class VaultPane(Pane):
             self._list(index, self._settle)
         else:
             self._settle()
-        self.filter.setEnabled(project is not None)
+        able(self.filter, project is not None, tr("Open a vault, a lorebook or the demo first."))
         self.note_changed.emit(project.name if project is not None else "")
         self._look_at_files()
 

@@ -322,7 +322,7 @@ class PropertyForm(QWidget):
             made.chips.input.textChanged.connect(self.typed)
             made.chips.read_only = self._read_only
             made.chips.refresh()
-        made.setEnabled(not self._read_only or isinstance(made, RawField))
+        able(made, not self._read_only or isinstance(made, RawField), tr("This file is shown only."))
         made.changed.connect(partial(self._changed, key))
         if isinstance(made, NumberField):
             made.doubted.connect(partial(self._say_again, key))
