@@ -28,6 +28,9 @@ logger = logging.getLogger(__name__)
 RECOVERY_MS: Final = 1000
 """After so long without a keystroke an unsaved text is written to the recovery folder."""
 
+AGAIN_MS: Final = 10_000
+"""So long after that failed it is tried again: a disk that was full may have room by then."""
+
 Writer = Callable[[Path, str, str | None], str]
 """Saves a text over the file with that digest (None: there is none) and returns the new digest."""
 
@@ -100,6 +103,8 @@ class NoteStore(QObject):
         self.kept: set[Path] = set()  # the notes that have a copy
         self._drop_later: set[Path] = set()
         self._pause = later(self, self.keep_now, RECOVERY_MS)
+        self._again = later(self, self.keep_now, AGAIN_MS)
+        self._told = ""  # why copies could not be written, as it was told
 
     def saving(self, path: Path) -> bool:
         """Whether the note is being written."""
@@ -293,9 +298,10 @@ class NoteStore(QObject):
         keeping = self.keeping
         if keeping is None or self._keeping_now or not (self._to_keep or self._drop_later):
             return
-        texts = {path: Draft(buffer.text, buffer.digest) for path, buffer in self._to_keep.items()}
+        self._again.stop()
+        buffers, self._to_keep = self._to_keep, {}
+        texts = {path: Draft(buffer.text, buffer.digest) for path, buffer in buffers.items()}
         gone, self._drop_later = self._drop_later - set(texts), set()
-        self._to_keep.clear()
         self.kept.update(texts)
         self._keeping_now = True
 
@@ -305,19 +311,24 @@ class NoteStore(QObject):
             for path in gone:
                 keeping.drop(path)
 
-        self._jobs.start(
-            tr("Keeping unsaved notes"), work, done=lambda _none: self._was_kept(gone), failed=self._not_kept
-        )
+        def failed(error: Exception) -> None:
+            """Try all of it again later, but for what is saved or closed by then."""
+            self._keeping_now = False
+            open_ones = {path: buffer for path, buffer in buffers.items() if self._drafts.get(path) is not None}
+            self._to_keep = open_ones | self._to_keep
+            self._drop_later |= gone - self._to_keep.keys()
+            self._again.start()
+            if str(error) != self._told:
+                self._told = str(error)
+                self.keep_failed.emit(error)
+
+        self._jobs.start(tr("Keeping unsaved notes"), work, done=lambda _none: self._was_kept(gone), failed=failed)
 
     def _was_kept(self, gone: set[Path]) -> None:
-        self._keeping_now = False
+        self._keeping_now, self._told = False, ""
         self.kept -= gone
         if self._to_keep or self._drop_later:
             self._pause.start()
-
-    def _not_kept(self, error: Exception) -> None:
-        self._keeping_now = False
-        self.keep_failed.emit(error)
 
     def _forget_copy(self, path: Path) -> None:
         self._to_keep.pop(path, None)
@@ -328,6 +339,7 @@ class NoteStore(QObject):
     def close(self) -> None:
         """Stop waiting for pauses."""
         self._pause.stop()
+        self._again.stop()
 
 
 def _save_all(drafts: Mapping[Path, Draft], write: Writer) -> tuple[dict[Path, str], list[str]]:

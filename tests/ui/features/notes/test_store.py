@@ -535,11 +535,45 @@ def test_a_disk_that_keeps_no_copy_is_told_and_tried_again(store, told, buffer, 
     store.keep_now()
     done()
     assert told.names == ["keep_failed"]
+    assert store._again.isActive()
+    store._again.timeout.emit()
+    done()
+    assert (told.names, store._again.isActive()) == (["keep_failed"], True), "it is told once"
     copies.full = False
+    store._again.timeout.emit()  # without another letter
+    done()
+    assert copies.kept == {path: buffer.text}
+    assert not store._again.isActive()
+    copies.full = True
     typed(buffer, "c")
     store.keep_now()
     done()
-    assert copies.kept == {path: buffer.text}
+    assert told.names == ["keep_failed"] * 2
+    buffer.document.undo()  # nothing is unsaved any more
+    buffer.document.undo()
+    copies.full = False
+    done()
+    assert copies.kept == {}
+    typed(buffer, "d")
+    copies.full = True
+    store.keep_now()
+    done()
+    store.close()
+    assert not store._again.isActive()
+
+
+def test_a_copy_that_could_not_be_written_is_not_written_once_the_note_is_saved(store, buffer, path, done) -> None:
+    copies = store.keeping = Copies()
+    copies.full = True
+    typed(buffer, "b")
+    store.keep_now()
+    done()
+    store.save(path)
+    copies.full = False
+    done()
+    store._again.timeout.emit()
+    done()
+    assert [asked for asked in copies.asked if asked[0] == "keep"] == []
 
 
 # ---- what was found -------------------------------------------------------------------------------------------------
