@@ -7,10 +7,8 @@ import signal
 import threading
 from typing import Annotated
 
-import typer
-
 from lorestudio.cli.answering import Answering
-from lorestudio.cli.command import command, command_group
+from lorestudio.cli.command import Limits, command, command_group
 from lorestudio.cli.options import ChatOptions, DoItOption, JsonOption, OfflineRun
 from lorestudio.cli.output import ask_first, echo, print_json, say, say_all
 from lorestudio.cli.screen import Screen, filled, fixed, fold, listing, table
@@ -47,17 +45,16 @@ captures = command_group(
     "What went through “lorestudio attach”: real prompts and answers, kept on this computer for you alone."
 )
 
-Names = Annotated[list[str], typer.Argument(metavar="ID...", help="Ids as “captures list” shows them.")]
-Name = Annotated[str, typer.Argument(metavar="ID", help="An id as “captures list” shows it, or its beginning.")]
+Names = Annotated[list[str], "<ID...>", "Ids as “captures list” shows them."]
+Name = Annotated[str, "<ID>", "An id as “captures list” shows it, or its beginning."]
 
 
 def attach(
     *,
     provider: Annotated[str, "URL", "The provider's real address. Default: the one used last."] = "",
-    port: Annotated[int | None, typer.Option(min=0, max=65535, help="Default: the one used last.")] = None,
+    port: Annotated[int | None, Limits(0, 65535), "Default: the one used last."] = None,
     assignments: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="NAME=VALUE", help="Change keepDays, keepMebibytes or keepAuxiliary."),
+        list[str] | None, "--set", "NAME=VALUE", "Change keepDays, keepMebibytes or keepAuxiliary."
     ] = None,
     renew: Annotated[bool, "Make a new token: earlier addresses lead nowhere."] = False,
 ) -> None:
@@ -200,9 +197,9 @@ def _found_json(one: FoundLore, turn: PromptComparison) -> dict[str, Json]:
 
 @command(captures, "delete")
 def delete_captures(
-    names: Annotated[list[str] | None, typer.Argument(metavar="ID...", help="Ids of “captures list”.")] = None,
+    names: Annotated[list[str] | None, "<ID...>", "Ids of “captures list”."] = None,
     *,
-    everything: Annotated[bool, typer.Option("--all", help="Delete every capture.")] = False,
+    everything: Annotated[bool, "--all", "Delete every capture."] = False,
     yes: DoItOption = False,
 ) -> None:
     """Delete captures for good."""
@@ -226,8 +223,8 @@ def redact_captures(names: Names) -> None:
 @command(captures, "prune")
 def prune_captures(
     *,
-    days: Annotated[int | None, typer.Option(min=1, help="Keep those of so many days.")] = None,
-    mebibytes: Annotated[int | None, typer.Option(min=1, help="Keep so many MiB.")] = None,
+    days: Annotated[int | None, Limits(1), "Keep those of so many days."] = None,
+    mebibytes: Annotated[int | None, Limits(1), "Keep so many MiB."] = None,
 ) -> None:
     """Delete what is older or more than the settings say."""
     settings = load_attachment(default_folder()).settings

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Annotated
 
-import typer
-
+from lorestudio.cli.command import Limits
 from lorestudio.cli.options import JsonOption, NeededChat
 from lorestudio.cli.output import print_json, say, say_all
 from lorestudio.cli.screen import Screen, figure, filled, fixed, fold, listing
@@ -34,15 +33,10 @@ def basis(
     chat: NeededChat,
     *,
     hidden: Annotated[str | None, "A-B", "Messages that you say more about with --since."] = None,
-    since: Annotated[
-        int | None, typer.Option(min=0, help="Replies from message N on did not see them; 0: none did.")
-    ] = None,
+    since: Annotated[int | None, Limits(0), "Replies from message N on did not see them; 0: none did."] = None,
     forget: Annotated[str | None, "A-B", "Take back what was said of these messages."] = None,
     assignments: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set", metavar="NAME=VALUE", help="Keep a setting of the chat: history, scanText, records, contextSize."
-        ),
+        list[str] | None, "--set", "NAME=VALUE", "Keep a setting of the chat: history, scanText, records, contextSize."
     ] = None,
     as_json: JsonOption = False,
 ) -> None:

@@ -33,8 +33,8 @@ from lorestudio.vault import front_matter
 def command(of: typer.Typer, name: str | None = None) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Register a function as a command, by default under its own name.
 
-    What goes wrong in it becomes a message, and a parameter that is a dataclass stands for options, its fields. A text
-    in an annotation is the help of an option that is called as its parameter; one before it stands for the value.
+    What goes wrong in it becomes a message, and a parameter that is a dataclass stands for options, its fields. What an
+    option or an argument is stands in texts of the annotation, see `_declared`.
     """
 
     def register(function: Callable[..., None]) -> Callable[..., None]:
@@ -87,6 +87,14 @@ def _usage(argument: Any) -> str:  # noqa: ANN401  # the same
     return name if argument.required else f"[{name}]"
 
 
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Stands in the annotation of a number: from where to where it may go."""
+
+    low: float | None = None
+    high: float | None = None
+
+
 _VALUES: Final = {Path: "FILE", int: "N", float: "N", str: "NAME"}
 """What stands for the value of an option that does not say it, by its type; for a choice that is what there is."""
 
@@ -95,8 +103,9 @@ def _plain(name: str, annotation: Any) -> Any:  # noqa: ANN401  # what stands be
     """The annotation, in which an option says its name and what stands for its value."""
     base, *marks = get_args(annotation) if get_origin(annotation) is Annotated else (annotation,)
     if texts := [mark for mark in marks if isinstance(mark, str)]:
-        option = typer.Option(metavar=next(iter(texts[:-1]), None), help=texts[-1])
-        marks = [option, *(mark for mark in marks if not isinstance(mark, str))]
+        limits = next((mark for mark in marks if isinstance(mark, Limits)), Limits())
+        others = (mark for mark in marks if not isinstance(mark, str | Limits))
+        marks = [_declared(*texts, limits=limits), *others]
     for place, mark in enumerate(marks):
         if isinstance(mark, OptionInfo):
             marks[place] = option = copy(mark)
@@ -104,6 +113,19 @@ def _plain(name: str, annotation: Any) -> Any:  # noqa: ANN401  # what stands be
                 option.param_decls = (f"--{name.replace('_', '-')}",)
             option.metavar = option.metavar or next(filter(None, map(_value, _types(base))), None)
     return Annotated[base, *marks] if marks else base
+
+
+def _declared(*texts: str, limits: Limits) -> Any:  # noqa: ANN401  # an option's or an argument's declaration
+    """An option, by default called as its parameter; the last text is its help, those with dashes are its names.
+
+    Another one stands for the value. One in angle brackets makes it an argument: `<FILE...>`.
+    """
+    *before, told = texts
+    names = [text for text in before if text.startswith("-")]
+    value = next((text for text in before if text not in names), None)
+    if value is not None and value.startswith("<"):
+        return typer.Argument(metavar=value.strip("<>"), help=told)
+    return typer.Option(*names, metavar=value, min=limits.low, max=limits.high, help=told)
 
 
 def _value(kind: Any) -> str:  # noqa: ANN401  # the same

@@ -17,9 +17,7 @@ from lorestudio.studio.project.project import open_project
 
 
 def doctor(
-    vault: Annotated[
-        list[str] | None, typer.Argument(metavar="[VAULT...]", help="Folders of notes, to say what answers rest on.")
-    ] = None,
+    vault: Annotated[list[str] | None, "<[VAULT...]>", "Folders of notes, to say what answers rest on."] = None,
     *,
     chat: ChatOption = None,
     settings: SettingsOption = None,

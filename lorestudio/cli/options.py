@@ -11,10 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Final
 
-import typer
-
 from lorestudio.cli.answering import Answering, answering
-from lorestudio.cli.command import RulesOption, rules_named
+from lorestudio.cli.command import Limits, RulesOption, rules_named
 from lorestudio.cli.output import STANDARD_STREAM, say_all
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.entry import Entry, LeftOutNote
@@ -128,11 +126,9 @@ SYSTEMS: Final = ", ".join(KINDS)
 
 VaultArgument = Annotated[
     list[str],
-    typer.Argument(
-        metavar="VAULT...",
-        help="Folders of Markdown notes, or Obsidian's REST plugin as http://127.0.0.1:27123; merged in order. "
-        "A lorebook may stand in their place.",
-    ),
+    "<VAULT...>",
+    "Folders of Markdown notes, or Obsidian's REST plugin as http://127.0.0.1:27123; merged in order. "
+    "A lorebook may stand in their place.",
 ]
 
 _CHAT: Final = "A SillyTavern chat (.jsonl) or plain text."
@@ -140,8 +136,8 @@ ChatOption = Annotated[Path | None, _CHAT]
 NeededChat = Annotated[Path, _CHAT]
 """The chat of commands that are about one."""
 
-ReplyOption = Annotated[int | None, typer.Option(min=0, help="The number of a reply. Default: the reply to come.")]
-SwipeOption = Annotated[int | None, typer.Option(min=1, help="A swipe of the reply, from 1. Default: the active one.")]
+ReplyOption = Annotated[int | None, Limits(0), "The number of a reply. Default: the reply to come."]
+SwipeOption = Annotated[int | None, Limits(1), "A swipe of the reply, from 1. Default: the active one."]
 SettingsOption = Annotated[Path | None, "DeepLore settings, or SillyTavern's settings.json."]
 TokenizerOption = Annotated[
     str,
@@ -151,20 +147,13 @@ TokenizerOption = Annotated[
 ]
 
 
-SeedOption = Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Seed of the probability rolls.")]
+SeedOption = Annotated[int, Limits(0, 2**32 - 1), "Seed of the probability rolls."]
 SizeOption = Annotated[
-    int,
-    typer.Option(
-        "--context-size",
-        metavar="TOKENS",
-        min=0,
-        help="Context size of the story's model, to be warned of too much lore.",
-    ),
+    int, "--context-size", "TOKENS", Limits(0), "Context size of the story's model, to be warned of too much lore."
 ]
 ModeOption = Annotated[str | None, f"How entries are selected: {', '.join(Mode)}. Default: as the settings say."]
 FixedOption = Annotated[
-    list[str] | None,
-    typer.Option("--fixed", metavar="SWITCH", help="Mend this quirk of DeepLore (“all”: every one). May be repeated."),
+    list[str] | None, "--fixed", "SWITCH", "Mend this quirk of DeepLore (“all”: every one). May be repeated."
 ]
 AnswersOption = Annotated[str, "Who answers for the model: stand-in (offline), recorded, or a profile's name."]
 OfflineAnswersOption = Annotated[str, "Who answers for the model: stand-in (offline) or recorded."]
@@ -173,7 +162,7 @@ OfflineAnswersOption = Annotated[str, "Who answers for the model: stand-in (offl
 YesOption = Annotated[bool, "Ask the provider without asking you first."]
 AskAgainOption = Annotated[bool, "Ask the provider also for what it answered before, and record that."]
 DoItOption = Annotated[bool, "Do it without asking you first."]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print it as JSON.")]
+JsonOption = Annotated[bool, "--json", "Print it as JSON."]
 ProfileOption = Annotated[str | None, "A settings profile, in place of a file."]
 BookOption = Annotated[
     list[str] | None,
@@ -201,7 +190,7 @@ class SeenOptions:
         list[Path] | None, "Regex scripts: SillyTavern's settings.json, or what it exported. May be repeated."
     ] = None
     embedded_regex: Annotated[
-        bool, typer.Option("--embedded-regex/--no-embedded-regex", help="Run the regex scripts in card and preset.")
+        bool, "--embedded-regex/--no-embedded-regex", "Run the regex scripts in card and preset."
     ] = True
     card: Annotated[Path | None, "The character's card: PNG, CharX or JSON, V1 to V3."] = None
     persona: Annotated[str, "TEXT|FILE", "Your persona. A first line “# Name” names it."] = ""
@@ -279,8 +268,7 @@ class SettingsOfSystem:
     ] = None
     system_settings: Annotated[Path | None, "Settings of a system other than deeplore: a JSON object."] = None
     assignments: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="NAME=VALUE", help="A setting of a system other than deeplore. May be repeated."),
+        list[str] | None, "--set", "NAME=VALUE", "A setting of a system other than deeplore. May be repeated."
     ] = None
 
 

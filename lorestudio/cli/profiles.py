@@ -36,7 +36,7 @@ profiles = command_group(
     "Provider profiles: who can be asked, and how. Keys stay in the system's keyring or in your environment."
 )
 
-Name = Annotated[str, typer.Argument(metavar="NAME", help="The name of the profile.")]
+Name = Annotated[str, "<NAME>", "The name of the profile."]
 
 _TOLD: Final = ("name", "api", "url", "model", "timeout_ms", "max_tokens")
 _SHOWN: Final = 80

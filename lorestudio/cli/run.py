@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from lorestudio.cli.command import OutputFile, RulesOption, rules_named
 from lorestudio.cli.output import echo, json_bytes, say_all
 from lorestudio.studio.project.files import write_bytes
@@ -14,11 +12,9 @@ from lorestudio.studio.replay.scenario import run_scenarios
 
 
 def run(
-    scenario: Annotated[Path, typer.Argument(metavar="SCENARIO", help="A scenario: JSON, or JSON lines.")],
+    scenario: Annotated[Path, "<SCENARIO>", "A scenario: JSON, or JSON lines."],
     output: Annotated[
-        Path | None,
-        typer.Option("-o", "--output", help="Write the result to this file."),
-        OutputFile((".jsonl", ".json"), printed=True),
+        Path | None, "-o", "--output", "Write the result to this file.", OutputFile((".jsonl", ".json"), printed=True)
     ] = None,
     vault_root: Annotated[Path | None, "FOLDER", "The folder with the vaults that scenarios refer to."] = None,
     rules: RulesOption = None,

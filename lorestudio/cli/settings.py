@@ -8,7 +8,6 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, get_args
 
-import typer
 from rich.table import Table
 from rich.text import Text
 
@@ -120,10 +119,7 @@ def details(declaration: Declaration, value: Value) -> str:
 
 settings_app = command_group("DeepLore's settings: what there is, what differs, and carrying it to where it runs.")
 
-KeysOption = Annotated[
-    list[str] | None,
-    typer.Option("--key", metavar="KEY", help="Only this setting, by DeepLore's key. May be repeated."),
-]
+KeysOption = Annotated[list[str] | None, "--key", "KEY", "Only this setting, by DeepLore's key. May be repeated."]
 
 
 class Form(StrEnum):
@@ -136,9 +132,7 @@ class Form(StrEnum):
 
 @command(settings_app, "list")
 def list_settings(
-    words: Annotated[
-        list[str] | None, typer.Argument(metavar="WORD...", help="Only settings with these words.")
-    ] = None,
+    words: Annotated[list[str] | None, "<WORD...>", "Only settings with these words."] = None,
     *,
     settings: SettingsOption = None,
     profile: ProfileOption = None,
@@ -163,7 +157,7 @@ def list_settings(
 
 @command(settings_app)
 def show(
-    keys: Annotated[list[str], typer.Argument(metavar="KEY...", help="DeepLore's keys, such as scanDepth.")],
+    keys: Annotated[list[str], "<KEY...>", "DeepLore's keys, such as scanDepth."],
     *,
     settings: SettingsOption = None,
     profile: ProfileOption = None,
@@ -180,8 +174,8 @@ def show(
 
 @command(settings_app)
 def diff(
-    before: Annotated[str, typer.Argument(metavar="BEFORE", help="A file, profile:NAME, or defaults.")],
-    after: Annotated[str, typer.Argument(metavar="AFTER", help="A file, profile:NAME, or defaults.")],
+    before: Annotated[str, "<BEFORE>", "A file, profile:NAME, or defaults."],
+    after: Annotated[str, "<AFTER>", "A file, profile:NAME, or defaults."],
     *,
     as_json: JsonOption = False,
 ) -> None:
@@ -212,16 +206,14 @@ def export_settings(
     *,
     to: Annotated[Path | None, "SillyTavern's settings.json to put them into."] = None,
     form: Annotated[
-        Form, typer.Option("--as", help="Without --to: snippet (JSON), file (for --settings), or list (for people).")
+        Form, "--as", "Without --to: snippet (JSON), file (for --settings), or list (for people)."
     ] = Form.SNIPPET,
     output: Annotated[
-        Path | None,
-        typer.Option("-o", "--output", help="Write the text to this new file."),
-        OutputFile((".json", ".txt"), printed=True),
+        Path | None, "-o", "--output", "Write the text to this new file.", OutputFile((".json", ".txt"), printed=True)
     ] = None,
     keys: KeysOption = None,
     every: Annotated[
-        bool, typer.Option("--all", help="Also what belongs to one computer: connections, models, the graph's look.")
+        bool, "--all", "Also what belongs to one computer: connections, models, the graph's look."
     ] = False,
     dry_run: Annotated[bool, "Only say what would change."] = False,
     yes: DoItOption = False,
@@ -267,9 +259,7 @@ def export_settings(
 
 @command(settings_app, "import")
 def import_settings(
-    file: Annotated[
-        Path, typer.Argument(metavar="FILE", help="SillyTavern's settings.json, a snippet, or our own file.")
-    ],
+    file: Annotated[Path, "<FILE>", "SillyTavern's settings.json, a snippet, or our own file."],
     *,
     profile: Annotated[str, "The settings profile that takes them."],
     keys: KeysOption = None,

@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from lorestudio.cli.command import command, command_group
 from lorestudio.cli.options import ChatOption, JsonOption, SettingsOption, TokenizerOption
 from lorestudio.cli.output import echo, print_json, read_text, say_all
@@ -43,16 +41,14 @@ def list_tokenizers(
 
 
 @command(tokens, "fetch")
-def fetch_tokenizer(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="cl100k, o200k, p50k or r50k: OpenAI's public tables.")],
-) -> None:
+def fetch_tokenizer(name: Annotated[str, "<NAME>", "cl100k, o200k, p50k or r50k: OpenAI's public tables."]) -> None:
     """Fetch a public rank table from OpenAI's server, check it and keep it. Everything else never asks the network."""
     echo(f"Kept as {fetch(name)}.")
 
 
 @command(tokens)
 def count(
-    file: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Texts in UTF-8; - for standard input.")],
+    file: Annotated[list[Path], "<FILE...>", "Texts in UTF-8; - for standard input."],
     tokenizer: TokenizerOption = "",
     as_json: JsonOption = False,
 ) -> None:

@@ -221,9 +221,7 @@ def demo(
 class OpenOptions(ProjectOptions):
     """What is opened: vaults or lorebooks, a chat, both, or a chat of a SillyTavern."""
 
-    vault: Annotated[
-        list[str] | None, typer.Argument(metavar="[VAULT...]", help="Folders of notes, or lorebooks; none for a chat.")
-    ] = None  # type: ignore[assignment]  # `opened` takes none for no vault
+    vault: Annotated[list[str] | None, "<[VAULT...]>", "Folders of notes, or lorebooks; none for a chat."] = None  # type: ignore[assignment]  # `opened` takes none for no vault
     chat: Annotated[Path | None, "A SillyTavern chat (.jsonl) or plain text; of a SillyTavern its name will do."] = None
     sillytavern: Annotated[Path | None, "FOLDER", "A SillyTavern's folder: without more, list what it has."] = None
     character: Annotated[str, "The newest chat of this character of the SillyTavern."] = ""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Annotated, Final
 
-import typer
 from rich.table import Table
 from rich.text import Text
 
@@ -71,7 +70,7 @@ def graph(
     settings: SettingsOption = None,
     rules: RulesOption = None,
     tokenizer: TokenizerOption = "",
-    only_gaps: Annotated[bool, typer.Option("--gaps", help="Say only what seems to be missing.")] = False,
+    only_gaps: Annotated[bool, "--gaps", "Say only what seems to be missing."] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Say how the entries of a vault are connected: communities, typed edges, and gaps."""

@@ -6,9 +6,9 @@ import shlex
 from pathlib import Path
 from typing import Annotated
 
-import typer
 from rich.table import Table
 
+from lorestudio.cli.command import Limits
 from lorestudio.cli.notes.notes import FolderArgument
 from lorestudio.cli.options import DoItOption, JsonOption
 from lorestudio.cli.output import ask_first, echo, print_json, say, say_all
@@ -24,13 +24,10 @@ from lorestudio.vault.files import SaveError, VaultError, default_folder
 from lorestudio.vault.folder import no_folder
 
 NoteArgument = Annotated[
-    Path,
-    typer.Argument(
-        metavar="NOTE", help="The file of the note; it may be deleted by now. An entry of a lorebook: Book.json/uid 3."
-    ),
+    Path, "<NOTE>", "The file of the note; it may be deleted by now. An entry of a lorebook: Book.json/uid 3."
 ]
-ShowOption = Annotated[int | None, typer.Option(min=1, help="Print version N.")]
-RestoreOption = Annotated[int | None, typer.Option(min=1, help="Give the note the text of version N.")]
+ShowOption = Annotated[int | None, Limits(1), "Print version N."]
+RestoreOption = Annotated[int | None, Limits(1), "Give the note the text of version N."]
 
 
 def history(
@@ -59,7 +56,7 @@ def undo(
     vault: FolderArgument,
     *,
     redo: Annotated[bool, "Do again what was undone last."] = False,
-    listed: Annotated[bool, typer.Option("--list", help="Only list what can be undone, the newest first.")] = False,
+    listed: Annotated[bool, "--list", "Only list what can be undone, the newest first."] = False,
     yes: DoItOption = False,
     as_json: JsonOption = False,
 ) -> None:

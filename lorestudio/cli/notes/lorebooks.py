@@ -11,7 +11,7 @@ from typing import Annotated, Final, Generic, TypeVar
 
 import typer
 
-from lorestudio.cli.command import OutputFile, RulesOption, rules_named
+from lorestudio.cli.command import Limits, OutputFile, RulesOption, rules_named
 from lorestudio.cli.notes.notes import FolderArgument, change_log, notes_of
 from lorestudio.cli.notes.propose import ProposalOptions, propose_summaries
 from lorestudio.cli.options import DoItOption, SettingsOption
@@ -63,7 +63,7 @@ class CrossingOptions:
     rules: RulesOption = None
     yes: DoItOption = False
     dry_run: Annotated[bool, "Only say what would be done."] = False
-    as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False
+    as_json: Annotated[bool, "--json", "Print the report as JSON."] = False
 
     @property
     def reading(self) -> ParseRules:
@@ -93,12 +93,8 @@ class ImportOptions:
     ] = None
     excludes: Annotated[bool, "Members of an inclusion group of up to 8 exclude each other."] = False
     gates: Annotated[bool, "The characters that an entry is for become its gate character_present."] = False
-    heads: Annotated[
-        bool, typer.Option("--prefixes", help="NovelAI's prefix and suffix of an entry become part of its text.")
-    ] = False
-    split: Annotated[
-        int, typer.Option(metavar="LEVEL", min=0, max=6, help="In Markdown each heading of this level begins an entry.")
-    ] = 0
+    heads: Annotated[bool, "--prefixes", "NovelAI's prefix and suffix of an entry become part of its text."] = False
+    split: Annotated[int, "LEVEL", Limits(0, 6), "In Markdown each heading of this level begins an entry."] = 0
 
     def planned(self, files: Sequence[Path], vault: VaultNotes, reading: ParseRules, left: _Left[Path]) -> ImportPlan:
         """What importing the files would do, but for those that are `left`. Raises InputError."""
@@ -121,9 +117,7 @@ class ImportOptions:
 class ExportOptions:
     """Which notes become entries, and of what."""
 
-    form: Annotated[
-        str, typer.Option("--format", help=f"One of {', '.join(BY_NAME)}. Default: as FILE ends, else {WORLD_INFO}.")
-    ] = ""
+    form: Annotated[str, "--format", f"One of {', '.join(BY_NAME)}. Default: as FILE ends, else {WORLD_INFO}."] = ""
     folder: Annotated[str, "Only notes in this folder of the vault."] = ""
     card: Annotated[Path | None, "Put the book into a copy of this file."] = None
     as_written: Annotated[bool, "Texts as they stand, with comments and link marks."] = False
@@ -137,7 +131,7 @@ class ExportOptions:
 
 
 def import_books(
-    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Lorebooks and cards of any known format.")],
+    files: Annotated[list[Path], "<FILE...>", "Lorebooks and cards of any known format."],
     *,
     into: Annotated[Path, "VAULT", "The vault; a new folder is made."],
     choice: ImportOptions,
@@ -188,7 +182,7 @@ def import_books(
 
 def export_notes(
     vault: FolderArgument,
-    notes: Annotated[list[str] | None, typer.Argument(metavar="NOTE...", help="These notes, and no others.")] = None,
+    notes: Annotated[list[str] | None, "<NOTE...>", "These notes, and no others."] = None,
     *,
     to: Annotated[Path, "The lorebook's file."],
     choice: ExportOptions,
@@ -228,7 +222,7 @@ def sync_books(
     *,
     book: Annotated[str, "Only this book of the vault."] = "",
     lies_at: Annotated[
-        Path | None, typer.Option("--with", help="The book, where it was moved or renamed, or NAME.book.json is lost.")
+        Path | None, "--with", "The book, where it was moved or renamed, or NAME.book.json is lost."
     ] = None,
     prefer: Annotated[Prefer | None, "Who is right where both changed the same. Default: neither."] = None,
     decide: Annotated[
@@ -239,7 +233,7 @@ def sync_books(
     gone: Annotated[
         Gone, "What becomes of the other one where an entry or a note is gone. follow: it goes, too."
     ] = Gone.LEAVE,
-    new: Annotated[bool, typer.Option("--new/--no-new", help="Take new entries and notes over.")] = True,
+    new: Annotated[bool, "--new/--no-new", "Take new entries and notes over."] = True,
     given: CrossingOptions,
 ) -> None:
     """Bring lorebooks and the notes they became together: what changed here, there, in both, is new or gone.

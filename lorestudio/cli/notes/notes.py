@@ -10,7 +10,7 @@ from typing import Annotated, Final
 
 import typer
 
-from lorestudio.cli.command import RulesOption, rules_named
+from lorestudio.cli.command import Limits, RulesOption, rules_named
 from lorestudio.cli.options import JsonOption, SettingsOption
 from lorestudio.cli.output import FAILED, echo, print_json, say, say_all
 from lorestudio.domain.javascript import Json
@@ -33,10 +33,8 @@ from lorestudio.trace.wording import plural
 from lorestudio.vault.files import NoteFile, default_folder
 from lorestudio.vault.links.references import Excerpt
 
-FolderArgument = Annotated[Path, typer.Argument(metavar="VAULT", help="A folder of Markdown notes.")]
-NoteArgument = Annotated[
-    str, typer.Argument(metavar="NOTE", help="A note: path in the vault, file name, title or alias.")
-]
+FolderArgument = Annotated[Path, "<VAULT>", "A folder of Markdown notes."]
+NoteArgument = Annotated[str, "<NOTE>", "A note: path in the vault, file name, title or alias."]
 
 _WIDTH: Final = 100
 """Characters of a line that are shown around what was found."""
@@ -50,10 +48,8 @@ def notes_of(vault: Path, *, wanted: Callable[[NoteFile], bool] | None = None) -
 
 
 def search_notes(
-    vault: Annotated[Path, typer.Argument(metavar="VAULT", help="A folder of Markdown notes, or a lorebook.")],
-    query: Annotated[
-        str, typer.Argument(metavar="QUERY", help="Words, “phrases”, OR, -word, path:, file:, tag:, key:.")
-    ],
+    vault: Annotated[Path, "<VAULT>", "A folder of Markdown notes, or a lorebook."],
+    query: Annotated[str, "<QUERY>", "Words, “phrases”, OR, -word, path:, file:, tag:, key:."],
     *,
     regex: Annotated[bool, "The query is a regular expression."] = False,
     case: Annotated[bool, "Capital letters matter."] = False,
@@ -84,7 +80,7 @@ def search_notes(
 def rename_note(
     vault: FolderArgument,
     note: NoteArgument,
-    new: Annotated[str, typer.Argument(metavar="NEW", help="The new title.")],
+    new: Annotated[str, "<NEW>", "The new title."],
     *,
     old_key: Annotated[OldKey, "What becomes of a key that says the old title."] = OldKey.KEEP,
     dry_run: Annotated[bool, "Print what would change, and change nothing."] = False,
@@ -98,11 +94,9 @@ def rename_note(
 
 def order_notes(
     vault: FolderArgument,
-    notes: Annotated[
-        list[str] | None, typer.Argument(metavar="NOTE...", help="Notes in the order that they are to have.")
-    ] = None,
+    notes: Annotated[list[str] | None, "<NOTE...>", "Notes in the order that they are to have."] = None,
     *,
-    step: Annotated[int, typer.Option(min=1, help="Between two priorities; 1 fills gaps.")] = STEP,
+    step: Annotated[int, Limits(1), "Between two priorities; 1 fills gaps."] = STEP,
     dry_run: Annotated[bool, "Print what would change, and change nothing."] = False,
 ) -> None:
     """Number priorities in steps from the lowest on: of these notes in this order, or of all in the one they have."""
@@ -253,7 +247,7 @@ _GROUPS: Final = 12
 
 def entries(
     vault: FolderArgument,
-    notes: Annotated[list[str] | None, typer.Argument(metavar="NOTE...", help="These notes, and no others.")] = None,
+    notes: Annotated[list[str] | None, "<NOTE...>", "These notes, and no others."] = None,
     *,
     chat: Annotated[Path | None, "Notes that this chat names come first."] = None,
     settings: SettingsOption = None,
@@ -261,7 +255,7 @@ def entries(
     folder: Annotated[str, "Only notes in this folder of the vault."] = "",
     tag: Annotated[str, "Only notes with this tag, or one below it."] = "",
     named: Annotated[bool, "Only notes that the chat names."] = False,
-    limit: Annotated[int, typer.Option(min=1, help="Notes that are listed.")] = 20,
+    limit: Annotated[int, Limits(1), "Notes that are listed."] = 20,
     make: Annotated[bool, "Make entries of them, as one step."] = False,
     dry_run: Annotated[bool, "With --make: print what would change."] = False,
     as_json: JsonOption = False,

@@ -118,7 +118,7 @@ def _file(project: Project, path: Path) -> str:
 
 propose = command_group("Have summaries, keys or a new note proposed; nothing is written unless you accept it.")
 
-OneVault = Annotated[Path, typer.Argument(metavar="VAULT", help="A folder of Markdown notes.")]
+OneVault = Annotated[Path, "<VAULT>", "A folder of Markdown notes."]
 NoteOption = Annotated[list[str] | None, "NOTE", "A note by title or file. May be repeated."]
 
 
@@ -126,10 +126,7 @@ NoteOption = Annotated[list[str] | None, "NOTE", "A note by title or file. May b
 class ProposalOptions:
     """The notes, who writes, and what is to become of the proposals."""
 
-    vault: Annotated[
-        list[str],
-        typer.Argument(metavar="VAULT...", help="Folders of Markdown notes; a lorebook, to have keys proposed for it."),
-    ]
+    vault: Annotated[list[str], "<VAULT...>", "Folders of Markdown notes; a lorebook, to have keys proposed for it."]
     chat: Annotated[Path | None, "A SillyTavern chat (.jsonl) or plain text, to count what keys find."] = None
     settings: SettingsOption = None
     rules: RulesOption = None

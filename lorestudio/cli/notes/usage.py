@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Final
 
-import typer
 from rich.table import Table
 
 from lorestudio.cli.command import OutputFile
@@ -31,9 +30,7 @@ def usage(
     *,
     chat: ChatOption = None,
     output: Annotated[
-        Path | None,
-        typer.Option("-o", "--output", help="Write a row for each entry to this CSV file."),
-        OutputFile((".csv",)),
+        Path | None, "-o", "--output", "Write a row for each entry to this CSV file.", OutputFile((".csv",))
     ] = None,
     as_json: JsonOption = False,
 ) -> None:

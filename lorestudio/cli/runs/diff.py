@@ -8,11 +8,11 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Annotated, Final
 
-import typer
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
 from rich.table import Table
 from rich.text import Text
 
+from lorestudio.cli.command import Limits
 from lorestudio.cli.options import (
     ChatOptions,
     JsonOption,
@@ -77,7 +77,7 @@ def diff_runs(
     by: OfflineRun,
     *,
     message: Annotated[
-        int | None, typer.Option(min=0, help="The number of a reply. Default: all replies of the chat, a row for each.")
+        int | None, Limits(0), "The number of a reply. Default: all replies of the chat, a row for each."
     ] = None,
     swipe: SwipeOption = None,
     against: Annotated[str | None, "MESSAGE[.SWIPE]", "Compare with another reply, or another swipe of it."] = None,
@@ -88,7 +88,7 @@ def diff_runs(
     chat2: Annotated[Path | None, "Compare with another state of the chat."] = None,
     system2: Annotated[str | None, "SYSTEM[:FILE]", "Compare with another system, or its file."] = None,
     causes: Annotated[
-        bool, typer.Option("--causes/--no-causes", help="Find out which difference did what, by running each alone.")
+        bool, "--causes/--no-causes", "Find out which difference did what, by running each alone."
     ] = True,
     as_json: JsonOption = False,
 ) -> None:

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-import typer
 from rich.progress import BarColumn, TextColumn
 from rich.table import Column, Table
 
+from lorestudio.cli.command import Limits
 from lorestudio.cli.options import (
     ChatOptions,
     JsonOption,
@@ -242,9 +242,7 @@ def explain(
     by: OfflineRun,
     *,
     entry: Annotated[str | None, "The entry: its title, or its file name in the vault. Default: all."] = None,
-    message: Annotated[
-        int | None, typer.Option(min=0, help="The number of a message. Default: the reply to come.")
-    ] = None,
+    message: Annotated[int | None, Limits(0), "The number of a message. Default: the reply to come."] = None,
     swipe: SwipeOption = None,
     why_not: Annotated[bool, "Find the single changes that would bring the entry in."] = False,
     as_json: JsonOption = False,

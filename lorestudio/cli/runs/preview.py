@@ -7,8 +7,6 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Annotated, Final
 
-import typer
-
 from lorestudio.cli.options import (
     ChatOptions,
     JsonOption,
@@ -154,7 +152,7 @@ def _where(key: KeyMatch) -> str:
 
 def preview(
     given: ChatOptions,
-    note: Annotated[str, typer.Argument(metavar="NOTE", help="The note: its file name in the vault, or its title.")],
+    note: Annotated[str, "<NOTE>", "The note: its file name in the vault, or its title."],
     by: OfflineRun,
     *,
     message: ReplyOption = None,

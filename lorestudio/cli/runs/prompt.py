@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-import typer
 from rich.rule import Rule
 from rich.text import Text
 
+from lorestudio.cli.command import Limits
 from lorestudio.cli.options import ChatOptions, JsonOption, OfflineRun, ReplyOption, chosen_generation
 from lorestudio.cli.output import print_json, read_text, say, say_all
 from lorestudio.cli.screen import Screen
@@ -31,18 +31,11 @@ class SetupOptions:
     preset: Annotated[Path | None, "SillyTavern's preset of chat completion, or its settings.json."] = None
     main: Annotated[Path | None, "A file with your main prompt; it goes before the preset's."] = None
     context: Annotated[
-        int | None,
-        typer.Option(
-            "--context-size",
-            "--context",
-            metavar="TOKENS",
-            min=0,
-            help="Context size of the model; 0: as large as needed. Default: the preset's, else 0.",
-        ),
-    ] = None
+        int | None, "--context-size", "--context", "TOKENS", Limits(0),
+        "Context size of the model; 0: as large as needed. Default: the preset's, else 0.",
+    ] = None  # fmt: skip
     reply: Annotated[
-        int | None,
-        typer.Option(metavar="TOKENS", min=1, help=f"Room for the reply. Default: the preset's, else {REPLY_TOKENS}."),
+        int | None, "TOKENS", Limits(1), f"Room for the reply. Default: the preset's, else {REPLY_TOKENS}."
     ] = None
 
     def added_to(self, setup: PromptSetup) -> PromptSetup:

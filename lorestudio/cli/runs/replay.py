@@ -167,10 +167,9 @@ def replay(
     ask_again: AskAgainOption = False,
     messages: Annotated[str | None, "A-B", "Only the replies from message A to B; A- is to the end."] = None,
     kind: Annotated[
-        str | None,
-        typer.Option("--type", metavar="KIND", help="What world-info takes the replies for, as in normal, continue."),
+        str | None, "--type", "KIND", "What world-info takes the replies for, as in normal, continue."
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print all traces as JSON.")] = False,
+    as_json: Annotated[bool, "--json", "Print all traces as JSON."] = False,
 ) -> None:
     """Replay a chat turn by turn and say what was injected, what was not, and why."""
     project = replace(given.project(), context_size=context_size)

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from lorestudio.cli.command import OutputFile
+from lorestudio.cli.command import Limits, OutputFile
 from lorestudio.cli.options import (
     ChatOptions,
     FixedOption,
@@ -36,12 +36,14 @@ def report(
     given: ChatOptions,
     by: OfflineRun,
     *,
-    message: Annotated[int | None, typer.Option(min=0, help="The number of a reply. Default: the whole chat.")] = None,
+    message: Annotated[int | None, Limits(0), "The number of a reply. Default: the whole chat."] = None,
     swipe: SwipeOption = None,
     redacted: Annotated[bool, "Replace names, keys and texts, so that it can be posted where all can read."] = False,
     output: Annotated[
         Path | None,
-        typer.Option("-o", "--output", help="Write it to this file: .html, .md, .txt or .json. Default: text, here."),
+        "-o",
+        "--output",
+        "Write it to this file: .html, .md, .txt or .json. Default: text, here.",
         OutputFile((".html", ".md", ".txt", ".json"), printed=True),
     ] = None,
     context: SizeOption = 0,
@@ -70,9 +72,7 @@ def scenario(
     message: ReplyOption = None,
     swipe: SwipeOption = None,
     output: Annotated[
-        Path | None,
-        typer.Option("-o", "--output", help="Write it to this file."),
-        OutputFile((".json", ".jsonl"), printed=True),
+        Path | None, "-o", "--output", "Write it to this file.", OutputFile((".json", ".jsonl"), printed=True)
     ] = None,
     context: SizeOption = 0,
     fixed_switches: FixedOption = None,

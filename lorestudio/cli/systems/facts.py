@@ -12,7 +12,7 @@ import typer
 from rich.table import Column, Table
 
 from lorestudio.cli.answering import Answering, agree, answering
-from lorestudio.cli.command import command, command_group
+from lorestudio.cli.command import Limits, command, command_group
 from lorestudio.cli.options import DoItOption, JsonOption, NeededChat, YesOption
 from lorestudio.cli.output import FAILED, ask_first, echo, print_json, say, say_all, waited
 from lorestudio.cli.screen import Screen, figure, filled, fixed, fold, table
@@ -131,8 +131,8 @@ def _messages(memory: Memory, between: str) -> str:
 facts = command_group("Facts drawn out of chats: kept as memories with their vectors, and found again by similarity.")
 
 ChatOption = Annotated[Path | None, "Only the memories that this chat would see."]
-IdArgument = Annotated[str, typer.Argument(metavar="ID", help="A memory's id, or how it begins.")]
-IdsArgument = Annotated[list[str], typer.Argument(metavar="ID...", help="Ids of memories, or how they begin.")]
+IdArgument = Annotated[str, "<ID>", "A memory's id, or how it begins."]
+IdsArgument = Annotated[list[str], "<ID...>", "Ids of memories, or how they begin."]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,9 +140,7 @@ class FactsOptions:
     """The settings of fact memory."""
 
     settings: Annotated[Path | None, "Settings of fact memory: a JSON object."] = None
-    assignments: Annotated[
-        list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A setting of fact memory. May be repeated.")
-    ] = None
+    assignments: Annotated[list[str] | None, "--set", "NAME=VALUE", "A setting of fact memory. May be repeated."] = None
 
     def session(self, asked: Answering | None = None) -> FactsSession:
         """The memories, with whoever draws facts out. Raises SettingsError."""
@@ -229,11 +227,11 @@ def list_memories(
 
 @command(facts)
 def search(
-    text: Annotated[str, typer.Argument(metavar="TEXT", help="What the memories should be about.")],
+    text: Annotated[str, "<TEXT>", "What the memories should be about."],
     given: FactsOptions,
     *,
     chat: Annotated[Path, "The chat whose memories are searched."],
-    limit: Annotated[int, typer.Option(min=1, help="So many memories at most.")] = 10,
+    limit: Annotated[int, Limits(1), "So many memories at most."] = 10,
     tag: Annotated[list[str] | None, "Only with this tag. May be repeated."] = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -267,7 +265,7 @@ def show(memory: IdArgument, given: FactsOptions, as_json: JsonOption = False) -
 @command(facts)
 def edit(
     memory: IdArgument,
-    text: Annotated[str, typer.Argument(metavar="TEXT", help="The new text.")],
+    text: Annotated[str, "<TEXT>", "The new text."],
     given: FactsOptions,
     tag: Annotated[list[str] | None, "The new tags. May be repeated."] = None,
 ) -> None:

@@ -14,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from lorestudio.cli.answering import Answering, agree, answering
-from lorestudio.cli.command import command, command_group
+from lorestudio.cli.command import Limits, command, command_group
 from lorestudio.cli.options import DoItOption, JsonOption, TokenizerOption, YesOption
 from lorestudio.cli.output import FAILED, ask_first, echo, print_json, read_text, say, say_all, waited
 from lorestudio.cli.screen import Screen, figure, filled, fold, listing
@@ -162,15 +162,11 @@ class RecapOptions:
 
     chat: Annotated[Path, "A SillyTavern chat (.jsonl)."]
     settings: Annotated[Path | None, "Settings of recap memory, or SillyTavern's settings.json."] = None
-    assignments: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="NAME=VALUE", help="A setting of recap memory. May be repeated."),
-    ] = None
+    assignments: Annotated[list[str] | None, "--set", "NAME=VALUE", "A setting of recap memory. May be repeated."] = (
+        None
+    )
     context: Annotated[
-        int,
-        typer.Option(
-            "--context-size", "--context", metavar="TOKENS", min=0, help="Room of the story's model for prompts."
-        ),
+        int, "--context-size", "--context", "TOKENS", Limits(0), "Room of the story's model for prompts."
     ] = 0
     tokenizer: TokenizerOption = ""
 
@@ -218,12 +214,9 @@ def run(
     answers: Annotated[
         str, "Who writes the recaps: stand-in (offline), recorded, or a profile's name."
     ] = AnswerKind.STAND_IN.value,
-    message: Annotated[
-        list[int] | None, typer.Option(min=0, help="Only the recap of this message. May be repeated.")
-    ] = None,
+    message: Annotated[list[int] | None, Limits(0), "Only the recap of this message. May be repeated."] = None,
     scene: Annotated[
-        list[int] | None,
-        typer.Option(min=0, help="Only the recap of the scene ending at this message. May be repeated."),
+        list[int] | None, Limits(0), "Only the recap of the scene ending at this message. May be repeated."
     ] = None,
     search: Annotated[bool, "Only the search for the next scene break."] = False,
     running: Annotated[bool, "Only the running recap of all scenes."] = False,
@@ -256,20 +249,12 @@ def run(
 def scenes(
     given: RecapOptions,
     *,
-    toggle: Annotated[
-        int | None, typer.Option(min=0, help="Set, hide or show a scene break after this message.")
-    ] = None,
-    turn: Annotated[
-        int | None, typer.Option("--next", min=0, help="Use the next version of this scene's recap.")
-    ] = None,
-    delete: Annotated[
-        int | None, typer.Option(min=0, help="Take this scene out, with the running recaps that reach to it.")
-    ] = None,
-    hide: Annotated[
-        int | None, typer.Option(min=0, help="Keep this message hidden, whatever hiding by scenes does.")
-    ] = None,
-    unhide: Annotated[int | None, typer.Option(min=0, help="Leave it to hiding by scenes again.")] = None,
-    back: Annotated[int | None, typer.Option(min=0, help="Use the version before of this scene's recap.")] = None,
+    toggle: Annotated[int | None, Limits(0), "Set, hide or show a scene break after this message."] = None,
+    turn: Annotated[int | None, "--next", Limits(0), "Use the next version of this scene's recap."] = None,
+    delete: Annotated[int | None, Limits(0), "Take this scene out, with the running recaps that reach to it."] = None,
+    hide: Annotated[int | None, Limits(0), "Keep this message hidden, whatever hiding by scenes does."] = None,
+    unhide: Annotated[int | None, Limits(0), "Leave it to hiding by scenes again."] = None,
+    back: Annotated[int | None, Limits(0), "Use the version before of this scene's recap."] = None,
     as_json: JsonOption = False,
 ) -> None:
     """List the scenes: their messages, names, versions, and what locks them; set breaks and choose versions."""
@@ -300,8 +285,8 @@ def scenes(
 def running(
     given: RecapOptions,
     *,
-    use: Annotated[int | None, typer.Option(min=0, help="Let this version go into the prompt.")] = None,
-    delete: Annotated[int | None, typer.Option(min=0, help="Delete this version.")] = None,
+    use: Annotated[int | None, Limits(0), "Let this version go into the prompt."] = None,
+    delete: Annotated[int | None, Limits(0), "Delete this version."] = None,
     adopt: Annotated[bool, "Use those of another chat that are in this file."] = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -327,9 +312,9 @@ def running(
 def show(
     given: RecapOptions,
     *,
-    message: Annotated[int | None, typer.Option(min=0, help="The recap of this message.")] = None,
-    scene: Annotated[int | None, typer.Option(min=0, help="The recap of the scene ending here.")] = None,
-    version: Annotated[int | None, typer.Option(min=0, help="This version of the running recap.")] = None,
+    message: Annotated[int | None, Limits(0), "The recap of this message."] = None,
+    scene: Annotated[int | None, Limits(0), "The recap of the scene ending here."] = None,
+    version: Annotated[int | None, Limits(0), "This version of the running recap."] = None,
     trace: Annotated[bool, "What was decided about every message and scene."] = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -352,8 +337,8 @@ def edit(
     given: RecapOptions,
     text: Annotated[Path, "A file with the new text, - for standard input."],
     *,
-    message: Annotated[int | None, typer.Option(min=0, help="The recap of this message.")] = None,
-    scene: Annotated[int | None, typer.Option(min=0, help="The recap of the scene ending here.")] = None,
+    message: Annotated[int | None, Limits(0), "The recap of this message."] = None,
+    scene: Annotated[int | None, Limits(0), "The recap of the scene ending here."] = None,
     exclude: Annotated[bool, "Exclude the message's recap afterwards."] = False,
 ) -> None:
     """Write the recap of a message or a scene; without either, a new version of the running recap."""

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from lorestudio.cli.answering import agree, answering
-from lorestudio.cli.command import RulesOption, rules_named
+from lorestudio.cli.command import Limits, RulesOption, rules_named
 from lorestudio.cli.options import AskAgainOption, NeededChat, SettingsOption, TokenizerOption, VaultArgument, YesOption
 from lorestudio.cli.output import FAILED, echo, say, say_all
 from lorestudio.domain.chat import Chat
@@ -30,8 +30,7 @@ def scribe(
     focus: Annotated[str, "TEXT", "What the note should pay attention to."] = "",
     save: Annotated[bool, "Put the note into the vault's session folder."] = False,
     reply: Annotated[
-        int | None,
-        typer.Option("--message", "--reply", min=0, help="Take the AI notepad's notes from this reply (extract mode)."),
+        int | None, "--message", "--reply", Limits(0), "Take the AI notepad's notes from this reply (extract mode)."
     ] = None,
     tokenizer: TokenizerOption = "",
     yes: YesOption = False,

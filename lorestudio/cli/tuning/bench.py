@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated
 
-import typer
 from rich.table import Table
 from rich.text import Text
 
@@ -38,10 +37,8 @@ from lorestudio.trace.summary import summary
 def try_text(
     vault: Annotated[
         list[str],
-        typer.Argument(
-            metavar="VAULT...",
-            help="Folders of Markdown notes, or Obsidian's REST plugin; a lone - reads the text from standard input.",
-        ),
+        "<VAULT...>",
+        "Folders of Markdown notes, or Obsidian's REST plugin; a lone - reads the text from standard input.",
     ],
     chosen: ChoiceOptions,
     by: SystemOptions,

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Final
 
-import typer
 from rich.console import Group
 from rich.table import Table
 from rich.text import Text
@@ -39,7 +38,7 @@ _SHOWN: Final = 3
 
 
 def compare(
-    vault: Annotated[list[str], typer.Argument(metavar="VAULT...", help="Folders of Markdown notes; merged in order.")],
+    vault: Annotated[list[str], "<VAULT...>", "Folders of Markdown notes; merged in order."],
     seen: SeenOptions,
     *,
     chat: NeededChat,

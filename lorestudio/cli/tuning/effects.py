@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated
 
-import typer
 from rich.console import Console
 
 from lorestudio.cli.options import JsonOption, note_called
@@ -35,9 +34,7 @@ def effects(
     chats: WholeChats,
     chosen: ChoiceOptions,
     *,
-    changes: Annotated[
-        list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A setting's value. May be repeated.")
-    ] = None,
+    changes: Annotated[list[str] | None, "--set", "NAME=VALUE", "A setting's value. May be repeated."] = None,
     note: Annotated[
         list[str] | None,
         "NOTE:NAME=VALUE",

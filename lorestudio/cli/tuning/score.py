@@ -149,8 +149,7 @@ def check(
     *,
     baseline: Annotated[Path | None, "An earlier report of --json, to compare with."] = None,
     only_regressions: Annotated[
-        bool,
-        typer.Option("--fail-on-regression", help="End with 1 only where something that was met in --baseline is not."),
+        bool, "--fail-on-regression", "End with 1 only where something that was met in --baseline is not."
     ] = False,
     junit: Annotated[Path | None, "Also write JUnit XML.", OutputFile((".xml",))] = None,
     as_json: JsonOption = False,

@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Final
 
-import typer
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
 from rich.table import Column
 
-from lorestudio.cli.command import OutputFile
+from lorestudio.cli.command import Limits, OutputFile
 from lorestudio.cli.notes.notes import carry_out, change_log
 from lorestudio.cli.options import JsonOption
 from lorestudio.cli.output import echo, print_json, say, say_all
@@ -56,18 +55,16 @@ class TuningOptions:
         "NOTE:PROPERTY=VALUES; NOTE:keys for each of its keys, there or not. May be repeated.",
     ] = None
     by: Annotated[SearchWay, "How the next point is chosen."] = SearchWay.OPTUNA
-    runs: Annotated[int, typer.Option(min=1, help="So many points at most.")] = 100
-    minutes: Annotated[float | None, typer.Option(min=0, help="End after so many minutes.")] = None
+    runs: Annotated[int, Limits(1), "So many points at most."] = 100
+    minutes: Annotated[float | None, Limits(0), "End after so many minutes."] = None
     goal: Annotated[
         list[str] | None,
         f"What is searched for, the first one decides: {', '.join(METRICS)}. May be repeated. "
         f"Default: {' and '.join(GOALS)}.",
     ] = None
-    hold_out: Annotated[
-        float, typer.Option(min=0, max=0.9, help="The share of replies that is only looked at in the end.")
-    ] = 1 / 3
+    hold_out: Annotated[float, Limits(0, 0.9), "The share of replies that is only looked at in the end."] = 1 / 3
     hold_out_chat: Annotated[list[str] | None, "A whole chat that is held out. May be repeated."] = None
-    workers: Annotated[int, typer.Option(min=1, help="Processes of this computer that run points.")] = 1
+    workers: Annotated[int, Limits(1), "Processes of this computer that run points."] = 1
     dask: Annotated[str, "ADDRESS", "A Dask scheduler whose workers run them."] = ""
     journal: Annotated[
         Path | None, "Keep every run there, and go on from what is there.", OutputFile((".log", ".jsonl", ".json"))
@@ -91,20 +88,15 @@ class PointOptions:
 
     keep: Annotated[str | None, "Keep the chosen point as a settings profile."] = None
     output: Annotated[
-        Path | None,
-        typer.Option("-o", "--output", help="Write the settings there as a file for --run."),
-        OutputFile((".json",)),
+        Path | None, "-o", "--output", "Write the settings there as a file for --run.", OutputFile((".json",))
     ] = None
     point: Annotated[
         int | None,
-        typer.Option(
-            min=-1, help="Which point to keep. Default: the best by the first goal, of equal ones the nearest to now."
-        ),
+        Limits(-1),
+        "Which point to keep. Default: the best by the first goal, of equal ones the nearest to now.",
     ] = None
     look: Annotated[bool, "Say of every reply who enters and who leaves at the point, as effects does."] = False
-    beside: Annotated[
-        bool, typer.Option("--compare", help="Put the point beside the settings as they are now, as compare does.")
-    ] = False
+    beside: Annotated[bool, "--compare", "Put the point beside the settings as they are now, as compare does."] = False
     apply: Annotated[
         bool, "Write what the point turns in notes into them, as one step that `lorestudio undo` takes back."
     ] = False

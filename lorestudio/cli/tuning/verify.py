@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 from rich.progress import BarColumn, TaskProgressColumn, TextColumn
 
+from lorestudio.cli.command import Limits
 from lorestudio.cli.options import ChatOptions, JsonOption, SystemOptions
 from lorestudio.cli.output import FAILED, print_json, say_all
 from lorestudio.cli.screen import Screen, advancing, filled, fixed, fold, progress_bar, table
@@ -28,12 +29,9 @@ def verify(
     *,
     fail_under: Annotated[
         float | None,
-        typer.Option(
-            metavar="PERCENT",
-            min=0,
-            max=100,
-            help="End with 1 where fewer of the judged replies agree, or none could be judged.",
-        ),
+        "PERCENT",
+        Limits(0, 100),
+        "End with 1 where fewer of the judged replies agree, or none could be judged.",
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
