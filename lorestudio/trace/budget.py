@@ -122,6 +122,11 @@ class BudgetView(Struct, frozen=True):
         return tuple(segment for segment in self.segments if segment.cut)
 
     @property
+    def size(self) -> float:
+        """The tokens that the budget is drawn for: its limit, or what went in where that is more; at least one."""
+        return max(self.maximum or 0, self.used) or 1
+
+    @property
     def by_origin(self) -> dict[BudgetOrigin, int]:
         """The tokens that went in, outlets included, from each group that any came from, in the order of `ORIGINS`."""
         found = {origin: sum(one.tokens for one in self.segments if one.origin is origin and not one.cut)

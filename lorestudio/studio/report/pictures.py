@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import textwrap
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from html import escape
 from typing import Final
@@ -190,6 +190,7 @@ _NAMES, _LABELS, _LINE_HEIGHT = 160.0, 240.0, 15.0
 _LETTER, _BOLD_LETTER = 6.8, 7.4
 """About how wide a letter of 12 pixels is; where text is measured by whoever shows the picture, this has to do."""
 _CUT_SHARE = 0.34
+"""The part of the bar that everything cut may take at most; beyond it the cut part is not to scale."""
 _HATCH = (
     "<defs><pattern id='cut' width='6' height='6' patternUnits='userSpaceOnUse' patternTransform='rotate(45)'>"
     f"<rect width='3' height='6' style='fill:{fill('purple')}'/></pattern></defs>"
@@ -277,24 +278,26 @@ def _lines(lines: Sequence[str], x: float, y: float, kind: str) -> str:
     return f"<text class='{kind}' y='{y:.1f}'>{spans}</text>"
 
 
+def lay_out_budget(view: BudgetView, left: float, width: float) -> tuple[float, list[tuple[Segment, float, float]]]:
+    """The bar from `left` on: how wide the budget is in it, and of each segment where it begins and how wide it is."""
+    cut = sum(segment.tokens for segment in view.cut)
+    room = width * max(1 - _CUT_SHARE, view.size / (view.size + cut)) if cut else width
+    counted = _in_line(view.counted, left, room / view.size)
+    return room, [*counted, *_in_line(view.cut, left + room + 3, (width - room - 3) / (cut or 1))]
+
+
+def _in_line(segments: Iterable[Segment], left: float, scale: float) -> Iterator[tuple[Segment, float, float]]:
+    for segment in segments:
+        yield segment, left, scale * segment.tokens
+        left += scale * segment.tokens
+
+
 def budget_svg(view: BudgetView) -> str:
     """What went in by origin and in order, the limit, free room, and hatched what was cut."""
-    cut = sum(segment.tokens for segment in view.cut)
-    size = max(view.maximum or 0, view.used) or 1
-    whole = _BAR_WIDTH - 8
-    room = whole * max(1 - _CUT_SHARE, size / (size + cut)) if cut else whole
+    room, placed = lay_out_budget(view, 4.0, _BAR_WIDTH - 8)
     parts = [_HATCH, f"<rect class='track' {_at(4, 20, room, 28)}/>"]
-    left = 4.0
-    for segment in view.counted:
-        wide = room * segment.tokens / size
-        parts.append(_segment(segment, left, wide, view.maximum))
-        left += wide
-    left = 4.0 + room + 3
-    for segment in view.cut:
-        wide = (whole - room - 3) * segment.tokens / (cut or 1)
-        parts.append(_segment(segment, left, wide, view.maximum))
-        left += wide
-    edge = 4 + room * ((view.maximum or size) / size)
+    parts += (_segment(segment, left, wide, view.maximum) for segment, left, wide in placed)
+    edge = 4 + room * ((view.maximum or view.size) / view.size)
     parts.append(f"<line class='limit' x1='{edge:.1f}' y1='14' x2='{edge:.1f}' y2='54'/>")
     anchor = "end" if edge > _BAR_WIDTH / 2 else "start"
     parts.append(f"<text class='ink' x='{edge:.1f}' y='11' text-anchor='{anchor}'>{escape(view.headline())}</text>")

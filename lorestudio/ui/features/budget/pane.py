@@ -7,7 +7,7 @@ so many entries were in has another hatching than what found no room.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 from operator import attrgetter
 from typing import Final
@@ -19,6 +19,7 @@ from PySide6.QtWidgets import QSizePolicy, QSlider, QWidget
 
 from lorestudio.settings.declaration import declared
 from lorestudio.studio.replay.simulator import Simulator
+from lorestudio.studio.report.pictures import lay_out_budget
 from lorestudio.studio.tryout.preview import Preview
 from lorestudio.systems.base import SystemKind
 from lorestudio.trace.budget import NO_ENTRY, ORIGINS, BudgetOrigin, BudgetView, Segment, budget_view
@@ -39,9 +40,6 @@ from lorestudio.ui.widgets.paint import Picture, draw_focus, draw_words, hairlin
 from lorestudio.ui.widgets.pane import ElidedLabel, Pane
 from lorestudio.ui.widgets.record_table import RecordTable, RecordView
 
-CUT_SHARE: Final = 0.34
-"""The part of the bar that everything cut may take at most; beyond it the cut part is not to scale."""
-
 _EMPTY: Final = BudgetView((), 0, None, 0, None)
 _SIDE, _TOP, _BAR = 12.0, 17.0, 24.0
 _NARROW: Final = 3.0
@@ -52,14 +50,6 @@ _CENTRE: Final = int(Qt.AlignmentFlag.AlignCenter)
 class _Placed(Struct, frozen=True):
     segment: Segment
     box: QRectF
-
-
-def _in_line(bar: QRectF, segments: Iterable[Segment], left: float, scale: float) -> Iterator[_Placed]:
-    """Segments one behind the other, `scale` pixels for a token."""
-    for segment in segments:
-        wide = scale * segment.tokens
-        yield _Placed(segment, QRectF(left, bar.top(), wide, bar.height()))
-        left += wide
 
 
 def _drawn(placed: Sequence[_Placed]) -> Iterator[_Placed]:
@@ -140,23 +130,15 @@ class BudgetBar(Picture):
     def _bar(self) -> QRectF:
         return QRectF(_SIDE, _TOP, max(20.0, self.width() - 2 * _SIDE), _BAR)
 
-    def _budget_width(self) -> float:
-        """The part of the bar, in pixels, that stands for the budget (or for all that went in, without a limit)."""
-        whole = self._bar().width()
-        cut = sum(segment.tokens for segment in self._view.cut)
-        size = max(self._view.maximum or 0, self._view.used) or 1
-        return whole * max(1 - CUT_SHARE, size / (size + cut)) if cut else whole
-
-    def _placed(self) -> list[_Placed]:
-        bar, width = self._bar(), self._budget_width()
-        size = max(self._view.maximum or 0, self._view.used) or 1
-        total = sum(segment.tokens for segment in self._view.cut) or 1
-        cut_at, room = bar.left() + width + 3, bar.width() - width - 3
-        counted = _in_line(bar, self._view.counted, bar.left(), width / size)
-        return [*counted, *_in_line(bar, self._view.cut, cut_at, room / total)]
+    def _placed(self) -> tuple[QRectF, list[_Placed]]:
+        """The part of the bar that stands for the budget (without a limit for all that went in), and the segments."""
+        bar = self._bar()
+        width, placed = lay_out_budget(self._view, bar.left(), bar.width())
+        budget = QRectF(bar.left(), bar.top(), width, bar.height())
+        return budget, [_Placed(each, QRectF(left, bar.top(), wide, bar.height())) for each, left, wide in placed]
 
     def _segment_at(self, place: QPointF) -> int:
-        boxes = (item.box.adjusted(0, -4, 0, 4) for item in self._placed())
+        boxes = (item.box.adjusted(0, -4, 0, 4) for item in self._placed()[1])
         return next((at for at, box in enumerate(boxes) if box.contains(place)), -1)
 
     # ---- drawing ----------------------------------------------------------------------------------------------------
@@ -165,15 +147,13 @@ class BudgetBar(Picture):
         """Qt: draw the bar."""
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        theme, bar = self._theme, self._bar()
-        budget = QRectF(bar.left(), bar.top(), self._budget_width(), bar.height())
+        theme, (budget, placed) = self._theme, self._placed()
         set_inks(painter, hairline(theme.color("border_strong")), theme.color("sunken"))
         painter.drawRoundedRect(budget.adjusted(0.5, 0.5, -0.5, -0.5), 4, 4)
-        placed = self._placed()
         for item in _drawn(placed):
             self._draw_segment(painter, item)
         self._draw_labels(painter, budget, placed)
-        self._draw_legend(painter, bar.bottom() + 7)
+        self._draw_legend(painter, budget.bottom() + 7)
         if 0 <= self._current < len(placed):
             box = placed[self._current].box
             if self.hasFocus():
