@@ -44,8 +44,8 @@ def basis(
 
     It is kept in a file beside the chat; the chat's own file is left as it is.
     """
-    path = basis_path(chat.expanduser())
     loaded = read_chat(chat.expanduser())
+    path = basis_path(chat.expanduser())
     before = kept = load_basis(path)
     if (hidden is None) != (since is None):
         raise InputError("--hidden", "it goes together with --since: these messages, hidden since that one.")
