@@ -14,7 +14,7 @@ import typer
 from lorestudio.domain.lifecycle import Cancelled
 from lorestudio.exchange.json_file import read_file, utf8_text
 from lorestudio.exchange.problems import InputError
-from lorestudio.settings.files import SettingsError
+from lorestudio.settings.files import TEXT_AT_MOST, SettingsError
 from lorestudio.studio.project import AnsweringError, LlmError
 from lorestudio.studio.project.tokens import TokenizerError
 from lorestudio.trace.wording import controls_escaped, without_controls
@@ -136,5 +136,7 @@ def print_json(value: object, indent: int | None = None) -> None:
 
 def read_text(path: Path) -> str:
     """A text from a file, or from standard input for `-`. Raises InputError."""
-    data = sys.stdin.buffer.read() if str(path) == STANDARD_STREAM else read_file(path)
+    data = sys.stdin.buffer.read(TEXT_AT_MOST + 1) if str(path) == STANDARD_STREAM else read_file(path)
+    if len(data) > TEXT_AT_MOST:
+        raise InputError(path, f"it is larger than {TEXT_AT_MOST // 1024 // 1024} MiB.")
     return utf8_text(data, path, "Save it as UTF-8.")

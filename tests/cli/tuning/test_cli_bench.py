@@ -41,6 +41,13 @@ def test_a_file_and_standard_input(lorestudio: Run, vault: Path, tmp_path: Path)
         assert "+ Lamp" in flat(CliRunner().invoke(app, arguments, input="A lamp."))
 
 
+def test_standard_input_without_an_end_is_refused_as_such_a_file_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("lorestudio.cli.output.TEXT_AT_MOST", 2**20)
+    for length, code in ((2**20, 0), (2**20 + 1, 2)):
+        result = CliRunner().invoke(app, ["tokens", "count", "-"], input="a" * length)
+        assert (result.exit_code, result.stderr) == (code, "lorestudio: -: it is larger than 1 MiB.\n" * (code > 0))
+
+
 def test_json_has_rows_places_and_the_trace(lorestudio: Run, vault: Path) -> None:
     result = lorestudio("test", vault, "--text", "Lamp, lamp", "--json")
     assert result.exit_code == 0
