@@ -29,6 +29,7 @@ from lorestudio.cli.screen import Screen, advancing, figure, fixed, fold, progre
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.records import grouped, replace
+from lorestudio.domain.texts import whole_number
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.compare.causes import (
     Causes,
@@ -156,7 +157,7 @@ def _place(against: str) -> tuple[int, int | None]:
     match = _AGAINST.match(against.strip())
     if match is None or match[2] == "0":
         raise InputError("--against", f"“{against}” is no reply. Write its number, as 12, or with a swipe, as 12.2.")
-    return int(match[1]), int(match[2]) if match[2] else None
+    return whole_number(match[1]), whole_number(match[2]) if match[2] else None
 
 
 def _sides(

@@ -17,6 +17,7 @@ from msgspec import Struct
 
 from lorestudio.domain.patterns import Pattern, PatternError, PatternTimeoutError
 from lorestudio.domain.records import replace
+from lorestudio.domain.texts import whole_number
 from lorestudio.exchange.regex_scripts import RegexScript, ScriptPlace, compiled
 from lorestudio.systems.macros import Macros, has_macros
 
@@ -125,7 +126,7 @@ def _group(found: regex.Match[str], asked: re.Match[str], trimmed: Iterable[str]
     """A group of the match without what is to be trimmed; one that is not there is empty."""
     text = found.groupdict().get(asked[2]) or ""
     if asked[1]:
-        number = int(asked[1])
+        number = whole_number(asked[1])
         text = (found[number] or "") if number <= found.re.groups else ""
     for each in trimmed if text else ():
         text = text.replace(each, "") if each else text

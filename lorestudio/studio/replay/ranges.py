@@ -18,6 +18,7 @@ from msgspec import Struct
 
 from lorestudio.domain.chat import Chat, Generation
 from lorestudio.domain.lifecycle import Stopped
+from lorestudio.domain.texts import whole_number
 from lorestudio.exchange.problems import InputError
 
 MEMORY_SECONDS: Final = 4.0
@@ -94,8 +95,8 @@ class MessageRange(Struct, frozen=True):
         found = _SYNTAX.fullmatch(text)
         if found is None or not (found[1] or found[3]):
             raise InputError(source, f"“{text}” is no range of messages. Write 12-40, 12- (to the end), -40 or 12.")
-        first = int(found[1]) if found[1] else None
-        last = first if found[2] is None else int(found[3]) if found[3] else None
+        first = whole_number(found[1]) if found[1] else None
+        last = first if found[2] is None else whole_number(found[3]) if found[3] else None
         try:
             return cls(first, last)
         except ValueError as error:

@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from lorestudio.domain.chat import Chat, Generation, Message
 from lorestudio.domain.entry import Entry, VaultIndex
+from lorestudio.domain.texts import whole_number
 from lorestudio.exchange.chats.metadata import read_state
 from lorestudio.exchange.chats.recorded import (
     SOURCES,
@@ -112,7 +113,7 @@ class _Slots:
 
     def __init__(self, project: Project, chat: Chat) -> None:
         self._slots = frozenset(read_state(chat.metadata).swipe_keys)
-        places = [int(place) for each in self._slots if (place := each.partition("|")[0]).isdecimal()]
+        places = [whole_number(place) for each in self._slots if (place := each.partition("|")[0]).isdecimal()]
         self._newest = max(places, default=-1)
         self._chat, self._history = chat, project.history
 

@@ -162,6 +162,7 @@ def test_without_causes_nothing_is_tried(lorestudio: Run, vault: Path, chat: Pat
         (("--against", "1", "--message", "3", "--chat2", "x"), "a run is compared with one other"),
         (("--against", "1"), "say which reply is meant with --message"),
         (("--message", "2", "--against", "1"), "#2 is no reply of the chat's. There are: #1, #3, #4."),
+        (("--message", "1", "--against", "9" * 5_000), "is no reply of the chat's. There are: #1, #3, #4."),
         (("--message", "1", "--against", "one"), "Write its number, as 12, or with a swipe, as 12.2."),
         (("--message", "1", "--swipe", "7", "--against", "3"), "#1 has 2 swipes, and none is 7."),
         (("--message", "1", "--against", "3", "--answers", "Ollama"), "asks no provider"),

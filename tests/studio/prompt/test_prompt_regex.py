@@ -54,6 +54,7 @@ def run(text: str, *scripts: RegexScript, depth: float | None = 0) -> tuple[str,
         ("tab\u00a0x", r"/\s/", "_", "tab_x"),
         ("straße", r"/\w+$/", "-", "straß-"),  # JavaScript's letters are ASCII
         ("aaa", "/b*/g", "-", "-a-a-a-"),
+        ("ab", "/(a)/", f"-${'9' * 5_000}", "-b"),
     ],
 )
 def test_replacing_as_javascript_does(text: str, find: str, made: str, result: str) -> None:

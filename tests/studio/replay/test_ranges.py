@@ -29,14 +29,26 @@ def test_a_range_that_ends_before_it_begins() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "ends"), [("4", (4, 4)), ("4-9", (4, 9)), ("4-", (4, 19)), ("-3", (0, 3)), ("4-90", (4, 90))]
-)
+    ("text", "ends"),
+    [
+        ("4", (4, 4)), ("4-9", (4, 9)), ("4-", (4, 19)), ("-3", (0, 3)), ("4-90", (4, 90)),
+        pytest.param("0" * 5_000 + "4-9", (4, 9), id="more figures than Python reads"),
+    ],
+)  # fmt: skip
 def test_the_ends_of_a_range_in_a_chat(text: str, ends: tuple[int, int]) -> None:
     assert MessageRange.parse(text).ends(20) == ends
 
 
 @pytest.mark.parametrize(
-    ("text", "part"), [("2-4", range(3)), ("3-", range(2, 5)), ("-2", range(2)), ("4", range(2, 3)), ("0-99", range(5))]
+    ("text", "part"),
+    [
+        ("2-4", range(3)),
+        ("3-", range(2, 5)),
+        ("-2", range(2)),
+        ("4", range(2, 3)),
+        ("0-99", range(5)),
+        (f"3-{'9' * 5_000}", range(2, 5)),
+    ],
 )
 def test_where_a_range_is_swipes_included(text: str, part: range) -> None:
     assert MessageRange.parse(text).part(CHAT) == part

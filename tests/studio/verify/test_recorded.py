@@ -48,6 +48,7 @@ def test_what_is_repeated_may_stand_in_a_message_that_is_no_reply() -> None:
 def test_slots_that_are_older_than_ten_messages_are_no_witness() -> None:
     assert trust(chat(slots={"13|0": []}))[4] is Trust.UNSURE
     assert trust(chat(slots={"12|0": []}))[4] is Trust.CARRIED
+    assert trust(chat(slots={f"{'9' * 5_000}|0": []}))[4] is Trust.UNSURE
 
 
 def test_a_message_without_the_time_of_its_generation_was_written_by_no_model() -> None:
