@@ -151,7 +151,9 @@ def write_atomically(path: Path, data: bytes, *, private: bool = False, expected
     write-protected; nothing is left behind then.
     """
     target = real_path(path)
-    if target.exists() and not target.is_file() and not target.is_dir():
+    if target.is_dir():  # the root would have no name for what is written beside it
+        raise OSError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+    if target.exists() and not target.is_file():
         raise OSError(errno.EINVAL, "it is a device or a pipe, and no file", str(path))
     if target.is_file() and not os.access(target, os.W_OK):  # replacing it asks only for the right to change its folder
         raise OSError(errno.EACCES, WRITE_PROTECTED, str(path))

@@ -49,6 +49,10 @@ def test_a_device_is_given_up_sooner_than_a_file() -> None:
 def test_a_folder_is_no_file(tmp_path: Path) -> None:
     with pytest.raises(IsADirectoryError):
         read_whole(tmp_path)
+    for folder in (tmp_path, Path(tmp_path.anchor)):
+        with pytest.raises(IsADirectoryError):
+            write_atomically(folder, b"x")
+    assert not [*tmp_path.iterdir()]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no named pipes")
