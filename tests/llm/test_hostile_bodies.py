@@ -57,6 +57,19 @@ def test_a_hostile_body_is_a_reply_or_an_error_of_the_provider(api: Api, body: s
             assert isinstance(reply.text, str)
 
 
+@pytest.mark.parametrize("charset", ["utf-16", "utf-7", "idna", "latin-1", "nope"])
+def test_a_stream_is_utf_8_whatever_its_head_says(charset: str) -> None:
+    async def asked() -> str:
+        text = 'data: {"choices": [{"delta": {"content": "+AOk- été"}}]}\n\ndata: [DONE]\n\n'
+        head = {"content-type": f"text/event-stream; charset={charset}"}
+        answered = httpx.MockTransport(lambda _: httpx.Response(200, content=text.encode(), headers=head))
+        client = client_for(Profile("Test", Api.OPENAI, "http://localhost:1/v1", "model"), transport=answered)
+        async with client.stream(ChatRequest("ai_search", "system", "user")) as stream:
+            return "".join([piece async for piece in stream])
+
+    assert asyncio.run(asked()) == "+AOk- été"
+
+
 @pytest.mark.long
 def test_what_is_nested_without_end_is_given_up() -> None:
     nested = '{"a":' * 200_000 + "x" + "}" * 200_000  # 1.2 MB; each of 200,000 pieces was tried, which took minutes

@@ -423,6 +423,7 @@ class HttpReplyStream:
             yield reply.text
         else:
             gathered, held = self._gathered, ""
+            self._response.encoding = "utf-8"  # as all events are, whatever the head says
             try:
                 async with aclosing(EventSource(self._response).aiter_sse()) as events:
                     async for event in events:
