@@ -12,7 +12,7 @@ from typing import Annotated, Final, Generic, TypeVar
 import typer
 
 from lorestudio.cli.command import Limits, OutputFile, RulesOption, rules_named
-from lorestudio.cli.notes.notes import FolderArgument, change_log, notes_of
+from lorestudio.cli.notes.notes import FolderArgument, LoreArgument, change_log, notes_of
 from lorestudio.cli.notes.propose import ProposalOptions, propose_summaries
 from lorestudio.cli.options import DoItOption, SettingsOption
 from lorestudio.cli.output import BAD_INPUT, FAILED, ask_first, echo, json_bytes, print_json, say, say_all
@@ -25,7 +25,7 @@ from lorestudio.exchange.lorebooks.crossing import FateCount, LoreReport, told_o
 from lorestudio.exchange.lorebooks.formats import BY_NAME, form_called
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.files import real_path, write_atomically
-from lorestudio.studio.lorebooks.exporting import WORLD_INFO, ExportChoice, Tried, plan_export, try_book
+from lorestudio.studio.lorebooks.exporting import WORLD_INFO, ExportChoice, Tried, lore_file, plan_export, try_book
 from lorestudio.studio.lorebooks.importing import (
     ImportChoice,
     ImportPlan,
@@ -118,7 +118,7 @@ class ExportOptions:
     """Which notes become entries, and of what."""
 
     form: Annotated[str, "--format", f"One of {', '.join(BY_NAME)}. Default: as FILE ends, else {WORLD_INFO}."] = ""
-    folder: Annotated[str, "Only notes in this folder of the vault."] = ""
+    folder: Annotated[str, "Only notes or entries in this folder."] = ""
     card: Annotated[Path | None, "Put the book into a copy of this file."] = None
     as_written: Annotated[bool, "Texts as they stand, with comments and link marks."] = False
     skip_disabled: Annotated[bool, "Leave out what is switched off."] = False
@@ -181,8 +181,8 @@ def import_books(
 
 
 def export_notes(
-    vault: FolderArgument,
-    notes: Annotated[list[str] | None, "<NOTE...>", "These notes, and no others."] = None,
+    vault: LoreArgument,
+    notes: Annotated[list[str] | None, "<NOTE...>", "These notes or entries, and no others."] = None,
     *,
     to: Annotated[Path, "The lorebook's file."],
     choice: ExportOptions,
@@ -190,13 +190,13 @@ def export_notes(
     report: ReportOption = None,
     given: CrossingOptions,
 ) -> None:
-    """Make a lorebook of a vault's notes.
+    """Make a lorebook of a vault's notes, or of another lorebook: in another format, or with some of its entries.
 
     First it says what becomes of every entry and field. A note that says `wi_export: false` stays at home. Entries that
     came from a lorebook and were not touched go out member for member.
     """
-    read = notes_of(vault)
-    only = frozenset(find_note(read, note) for note in notes) if notes else None
+    read = lore_file(vault) if vault.is_file() else notes_of(vault)
+    only = frozenset(note if vault.is_file() else find_note(read, note) for note in notes) if notes else None
     plan = plan_export(read, real_path(to), given.reading, choice.choice(only, to))
     tried = None
     if chat is not None:
@@ -209,7 +209,7 @@ def export_notes(
         _say_tried(tried)
     if not given.allows(f"Write {plan.target}?"):
         return
-    log = change_log([read.folder])
+    log = change_log([plan.vault])
     copy = plan.keep_copy()
     log.apply(plan.changes)
     say_all(log.problems)

@@ -34,6 +34,7 @@ from lorestudio.vault.files import NoteFile, default_folder
 from lorestudio.vault.links.references import Excerpt
 
 FolderArgument = Annotated[Path, "<VAULT>", "A folder of Markdown notes."]
+LoreArgument = Annotated[Path, "<VAULT>", "A folder of Markdown notes, or a lorebook."]
 NoteArgument = Annotated[str, "<NOTE>", "A note: path in the vault, file name, title or alias."]
 
 _WIDTH: Final = 100
@@ -48,7 +49,7 @@ def notes_of(vault: Path, *, wanted: Callable[[NoteFile], bool] | None = None) -
 
 
 def search_notes(
-    vault: Annotated[Path, "<VAULT>", "A folder of Markdown notes, or a lorebook."],
+    vault: LoreArgument,
     query: Annotated[str, "<QUERY>", "Words, “phrases”, OR, -word, path:, file:, tag:, key:."],
     *,
     regex: Annotated[bool, "The query is a regular expression."] = False,

@@ -1,4 +1,5 @@
-"""Notes of a vault become a lorebook: which go along, what becomes of every field, and which numbers they get.
+"""Notes of a vault, or the entries of another lorebook, become a lorebook: which go along, what becomes of every field,
+and which numbers they get.
 
 What the book would do with a chat in the place of the vault is tried: both are run, and compared.
 """
@@ -16,6 +17,7 @@ from lorestudio.domain.file_names import note_name
 from lorestudio.domain.javascript import Json, to_string
 from lorestudio.domain.lifecycle import CancelToken
 from lorestudio.domain.records import Terse, replace
+from lorestudio.domain.texts import meant
 from lorestudio.exchange.json_file import CHANGED_MEANWHILE, keep_copy, read_file
 from lorestudio.exchange.lorebooks.crossing import EntryFate, LoreReport, told_once
 from lorestudio.exchange.lorebooks.documents import Lore, Written
@@ -23,6 +25,8 @@ from lorestudio.exchange.lorebooks.formats import BY_NAME, check_name, parse_lor
 from lorestudio.exchange.lorebooks.notes import BOOK, UID, NoteEntry, Raw, entry_of, restored, values_of
 from lorestudio.exchange.lorebooks.reading import NAMED, read_lorebook
 from lorestudio.exchange.problems import InputError
+from lorestudio.settings.files import real_path
+from lorestudio.studio.lorebooks.importing import BookFileRead, read_books
 from lorestudio.studio.lorebooks.links import (
     SUFFIX,
     BookLink,
@@ -44,6 +48,7 @@ from lorestudio.systems.registry import kind_of, system_of
 from lorestudio.trace.model import Trace, Turn
 from lorestudio.trace.wording import plural
 from lorestudio.vault.entries import ParseRules
+from lorestudio.vault.links.index import LinkIndex
 from lorestudio.vault.writer import read_note
 
 WORLD_INFO: Final = "sillytavern"
@@ -124,18 +129,37 @@ class ExportPlan(Terse, frozen=True):
         return keep_copy(self.target, self.before)
 
 
+def lore_file(path: Path) -> VaultNotes:
+    """A lorebook's file in the place of a vault, for `plan_export`, which reads it."""
+    return VaultNotes(real_path(path), LinkIndex.unlinked(()))
+
+
 def plan_export(vault: VaultNotes, target: Path, rules: ParseRules, choice: ExportChoice) -> ExportPlan:
-    """What the export would write. Waits for the disk. Raises InputError where nothing is left to export."""
+    """What the export would write. Waits for the disk. Raises InputError where nothing is left to export.
+
+    A lorebook's file in the place of the vault's folder is written in another form, or as another one's copy.
+    """
     kind = BY_NAME.get(choice.form)
     if kind is None:
         raise InputError("--format", f"there is no format “{choice.form}”. There are: {', '.join(BY_NAME)}.")
-    links = links_of(vault)
+    book = read_books([vault.folder])[0] if vault.folder.is_file() else None
+    links = links_of(vault) if book is None else ()
     told: list[str] = []
     here = link_to(links, target)
-    notes = tuple(_numbered(list(_notes(vault, links, here, rules, choice)), links, here, told))
+    found = list(_notes(vault, links, here, rules, choice) if book is None else _entries(book.lore, choice))
+    notes = tuple(_numbered(found, links, here, told))
     going = [note.raw for note in notes if note.raw is not None]
     if not going:
-        raise InputError(vault.folder, "no note is left to export: none is an entry, or all of them are left out.")
+        if choice.folder and not found:
+            raise InputError("--folder", _no_such_folder(choice.folder, vault, book))
+        raise InputError(
+            vault.folder,
+            "no note is left to export: none is an entry, or all of them are left out."
+            if book is None
+            else "no entry is left to export: there is none, or all of them are left out.",
+        )
+    if book is not None and target == book.path:
+        raise InputError(target, "this is the book itself. Give the file to be written another name.")
     link = here or _link_of(links, notes)
     absent = 0 if link is None else len(link.entries.keys() - {to_string(raw.get("uid")) for raw in going})
     if absent:
@@ -146,6 +170,8 @@ def plan_export(vault: VaultNotes, target: Path, rules: ParseRules, choice: Expo
     if before is not None and here is None:
         told.append(f"{_what_is_there(before, target)} It is replaced; a copy stays beside it.")
     original = _original(choice, target, link)
+    if book is not None and original is None and book.lore.form == choice.form:
+        original = book.path, read_file(book.path)
     name = target.stem if link is None else link.book
     heads = link is not None and link.heads and choice.card is None
     called: Mapping[str, str] = {}
@@ -154,11 +180,15 @@ def plan_export(vault: VaultNotes, target: Path, rules: ParseRules, choice: Expo
     written = write_lore(choice.form, name, going, original, heads=heads, called=called, ending=target.suffix)
     check_name(target, choice.form, written.data)
     lore = parse_lore(written.data, target, heads=heads)  # what cannot be read again is not written
-    first = LoreReport("notes", "World Info", tuple(note.fate for note in notes), told_once(told))
+    source, remarks = ("notes", ()) if book is None else (book.lore.report.source, book.lore.report.remarks)
+    first = LoreReport(source, "World Info", tuple(note.fate for note in notes), told_once((*remarks, *told)))
     report = first if choice.form == WORLD_INFO else first.then(written.report)
-    read = as_read(written, lore, going)
-    linking = _linking(vault, target, choice, name, notes, written, link, read, heads=heads)
-    return ExportPlan(vault.folder, target, written, notes, linking, report, before)
+    linking = None
+    if book is None:
+        read = as_read(written, lore, going)
+        linking = _linking(vault, target, choice, name, notes, written, link, read, heads=heads)
+    home = vault.folder if book is None else vault.folder.parent
+    return ExportPlan(home, target, written, notes, linking, report, before)
 
 
 # ---- which notes ----------------------------------------------------------------------------------------------------
@@ -203,6 +233,32 @@ def _notes(
             untouched = then == text and (said.uid is not None or link is here)
             raw, uid = base if untouched else restored(base, said.raw), entry.get("uid", uid)
         yield _Note(filename, text, _with_choice(said, raw, choice), book, uid, raw)
+
+
+def _entries(lore: Lore, choice: ExportChoice) -> Iterator[_Note]:
+    """The entries of a lorebook that go into another one, in the file's order; `only` has their uids or titles.
+
+    Raises InputError for one of `only` that is not there.
+    """
+    folder, left = choice.folder.strip("/"), set(choice.only or ())
+    fates = {fate.uid: fate for fate in lore.report.entries}
+    for raw in lore.entries:
+        uid = to_string(raw.get("uid"))
+        said = NoteEntry({**raw}, fates[uid].title, raw.get("uid"), lore.name, fate=fates[uid])
+        called = {f"{NAMED}{uid}", uid, said.title}
+        if (not folder or lore.folders.get(uid) == folder) and (choice.only is None or called & set(choice.only)):
+            left -= called
+            yield _Note(f"{NAMED}{uid}", "", _with_choice(said, raw, choice), lore.name, raw.get("uid"), raw)
+    for name in left:
+        titles = (fate.title for fate in fates.values())
+        raise InputError(name, f"the book has no entry with this title or number.{meant(name, titles)}")
+
+
+def _no_such_folder(folder: str, vault: VaultNotes, book: BookFileRead | None) -> str:
+    """Why there is nothing in a folder that somebody named."""
+    there = vault.index.notes if book is None else {f"{each}/" for each in book.lore.folders.values()}
+    known = {name.rpartition("/")[0] for name in there if "/" in name}
+    return f"there is no entry in a folder “{folder}”.{meant(folder, known)}"
 
 
 def _with_choice(said: NoteEntry, raw: Raw, choice: ExportChoice) -> NoteEntry:

@@ -178,6 +178,17 @@ def test_a_file_is_written_as_it_is_called(lorestudio: Run, book: Path, tmp_path
     assert sorted(each.name for each in tmp_path.glob("b.*")) == ["b.png"]
 
 
+def test_a_book_becomes_one_of_another_format(lorestudio: Run, tmp_path: Path) -> None:
+    kobold = SAMPLES / "data" / "27-kobold-lite-worldinfo.json"
+    result = lorestudio("export", kobold, "--to", tmp_path / "out.json", "--yes")
+    assert (result.exit_code, result.stdout.splitlines()[0]) == (0, "KoboldAI → World Info: 10 entries")
+    again = lorestudio("search", tmp_path / "out.json", "is")
+    assert again.exit_code == 0
+    back = lorestudio("export", tmp_path / "out.json", "0", "3", "--to", tmp_path / "two.lorebook", "--yes")
+    assert back.exit_code == 0
+    assert len(json.loads((tmp_path / "two.lorebook").read_bytes())["entries"]) == 2
+
+
 def test_a_chat_tells_what_the_book_does_in_the_place_of_the_vault(lorestudio: Run, book: Path, tmp_path: Path) -> None:
     lorestudio("import", book, "--into", tmp_path / "v", "--yes")
     chat = tmp_path / "chat.txt"

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from lorestudio.exchange.lorebooks.crossing import Fidelity
 from lorestudio.exchange.lorebooks.entry import NEW_ENTRY
-from lorestudio.exchange.lorebooks.formats import FORMATS
+from lorestudio.exchange.lorebooks.formats import FORMATS, read_lore
 from lorestudio.exchange.problems import InputError
-from lorestudio.studio.lorebooks.exporting import ExportChoice, ExportPlan, plan_export, try_book
+from lorestudio.studio.lorebooks.exporting import ExportChoice, ExportPlan, lore_file, plan_export, try_book
 from lorestudio.studio.lorebooks.importing import ImportChoice, plan_import, read_books
 from lorestudio.studio.lorebooks.links import links_of
 from lorestudio.studio.lorebooks.syncing import SyncChoice, plan_sync
@@ -86,6 +86,41 @@ def test_only_the_members_that_a_note_changes_are_changed(tmp_path_factory: Any,
     wanted = json.loads(path.read_text(encoding="utf-8"))
     wanted["entries"]["0"] |= {member: values[member] for member in members}
     assert json.dumps(written(export(place, tmp_path / "out.json"))) == json.dumps(wanted)
+
+
+OTHERS = sorted((Path(__file__).parents[2] / "exchange/lorebooks/data").glob("*"))
+
+
+@pytest.mark.parametrize(
+    "path", [each for each in OTHERS if each.suffix not in {".risum", ".md"}], ids=lambda each: each.name
+)
+def test_a_book_of_any_format_becomes_world_info_without_a_vault(tmp_path: Path, path: Path) -> None:
+    lore = read_lore(path)
+    plan = plan_export(lore_file(path), tmp_path / "out.json", RULES, ExportChoice())
+    assert [raw["content"] for raw in written(plan)["entries"].values()] == [raw["content"] for raw in lore.entries]
+    assert plan.report.counts() == lore.report.counts()
+    assert (plan.link, plan.before) == (None, None)
+
+
+def test_some_entries_of_a_book_go_into_another_one(tmp_path: Path) -> None:
+    raws = ({"key": [f"k{n}"], "comment": f"N{n}", "content": "x", "own": n, "disable": n == 3} for n in range(4))
+    path, target = book(tmp_path, *raws), tmp_path / "out.json"
+    plan = plan_export(lore_file(path), target, RULES, ExportChoice(only={"N1", "2", "uid 3"}, disabled=False))
+    assert {uid: raw["own"] for uid, raw in written(plan)["entries"].items()} == {"1": 1, "2": 2}
+    assert {fate.title: fate.left_out for fate in plan.report.entries}["N3"] == "It is switched off."
+    with pytest.raises(InputError, match=r"no entry with this title or number\. Did you mean “N1”"):
+        plan_export(lore_file(path), target, RULES, ExportChoice(only={"N11"}))
+    with pytest.raises(InputError, match="this is the book itself"):
+        plan_export(lore_file(path), path, RULES, ExportChoice())
+    table = plan_export(lore_file(path), tmp_path / "out.csv", RULES, ExportChoice(form="csv"))
+    assert table.report.source == "World Info"
+    assert ("own", Fidelity.LOST) in {(each.field, each.fate) for each in table.report.counts()}
+
+
+def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
+    place = imported(tmp_path, book(tmp_path, {"key": ["bell"], "comment": "Bell", "content": "A"}))
+    with pytest.raises(InputError, match=r"--folder: there is no entry in a folder “sea”\. Did you mean “Sea”"):
+        export(place, tmp_path / "out.json", folder="sea")
 
 
 def test_numbers_are_kept_and_never_used_again(tmp_path: Path) -> None:

@@ -25,6 +25,7 @@ class LorebooksFeature(Feature):
     def actions(self) -> Iterable[Action]:
         """What can be done."""
         now = self.context
+        has_lore = now.project_idle.also(lambda: self._work.writes, "Open a vault in a folder, or a lorebook, first.")
         has_notes = now.project_idle.also(lambda: self._work.ready, "Open a vault in a folder first.")
         return (
             Action(
@@ -32,8 +33,8 @@ class LorebooksFeature(Feature):
                 tip="Make notes of the entries of lorebooks and cards; what becomes of every field is shown first",
             ),
             Action(
-                "book.export", "Export a lorebook…", "File/Lorebooks", 105, self._export, when=has_notes,
-                icon="save", tip="Make a lorebook of the vault's notes; what becomes of every field is shown first",
+                "book.export", "Export a lorebook…", "File/Lorebooks", 105, self._export, when=has_lore, icon="save",
+                tip="Make a lorebook of the notes, or of the open book; what becomes of every field is shown first",
             ),
             Action(
                 "book.sync", "Sync with a lorebook…", "File/Lorebooks", 110, self._sync, when=has_notes,

@@ -30,6 +30,7 @@ from lorestudio.studio.lorebooks.exporting import (
     ExportedNote,
     ExportPlan,
     Tried,
+    lore_file,
     plan_export,
     try_book,
 )
@@ -378,7 +379,7 @@ def _notes(folder: Path) -> VaultNotes:
 
 
 def _of(vaults: Sequence[VaultNotes], folder: Path) -> VaultNotes:
-    return next(vault for vault in vaults if vault.folder == folder)
+    return next((vault for vault in vaults if vault.folder == folder), None) or lore_file(folder)
 
 
 def _imported(one: ImportedEntry) -> EntryRow:
@@ -397,7 +398,8 @@ class ExportBookDialog(LoreDialog):
         self._trying, self._project = Newest(work.jobs), project
         self._rules = ParseRules.from_settings(project.settings)
         self._plan: ExportPlan | None = None
-        self.vault = combo(self, tr("Vault"), {str(folder): name for folder, name in vault_names(work.folders).items()})
+        names = {str(folder): name for folder, name in vault_names(work.folders).items()}
+        self.vault = combo(self, tr("Vault"), names or {book.place: book.name for book in project.books})
         self.form = combo(self, tr("Format"), {each.name: each.title for each in FORMATS})
         self.form.setCurrentIndex(self.form.findData(WORLD_INFO))
         self.folder = named(QLineEdit(self, placeholderText=tr("all notes")), tr("Folder in the vault"))

@@ -104,6 +104,27 @@ def test_books_become_notes_as_one_step(window, book, tmp_path) -> None:
 
 
 @pytest.mark.long
+def test_an_open_book_is_written_in_another_format_and_that_is_undone(window, book, tmp_path) -> None:
+    window.session.set_project(replace(open_project([book]), chat=window.session.project.chat))
+    settle(window)
+    dialog = shown(window, "book.export", ExportBookDialog)
+    assert dialog.vault.currentText() == "Isles"
+    dialog.form.setCurrentIndex(dialog.form.findData("novelai"))
+    target = tmp_path / "out.lorebook"
+    filled(dialog, window, dialog.file, str(target))
+    assert [row.title for row in dialog.entries.rows] == ["Skarn", "Other bell", "Other"]
+    dialog.compare.click()
+    settle(window)
+    assert dialog.tried.text() == "In 2 of 2 replies the book gives the same entries."
+    dialog.entries.choose([("uid 1", "")])
+    click(dialog, window)
+    assert [each["displayName"] for each in json.loads(target.read_bytes())["entries"]] == ["Other bell"]
+    window.run("vault.undo")
+    settle(window)
+    assert not target.exists()
+
+
+@pytest.mark.long
 def test_after_an_import_summaries_are_offered_until_it_is_undone(window, book, tmp_path) -> None:
     window.features.proposals.records = tmp_path / "records"
     dialog = shown(window, "book.import", ImportBooksDialog)
