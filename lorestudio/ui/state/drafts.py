@@ -17,9 +17,10 @@ from PySide6.QtCore import QObject, Signal
 from lorestudio.domain.state import ChatControls
 from lorestudio.settings.declaration import Section
 from lorestudio.settings.sections import value_text
+from lorestudio.studio.notes.book_entries import is_book_entry
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.simulator import Simulator
-from lorestudio.studio.tryout.preview import Preview, Previewer
+from lorestudio.studio.tryout.preview import EditedNote, Preview, Previewer
 from lorestudio.studio.tuning.effects import Effects, WholeChat
 from lorestudio.studio.tuning.expectations import Expectation
 from lorestudio.trace.diff import EntryChange, compare
@@ -305,13 +306,18 @@ def preview_words(preview: Preview) -> str:
 
 def tried(preview: Preview) -> str:
     """What was tried out: `the unsaved text of Gate.md`, `Scan depth 6 messages`, or both."""
-    files = ", ".join(edited.note.filename.rpartition("/")[2] for edited in preview.notes)
+    files = ", ".join(_called(edited) for edited in preview.notes)
     parts = [tr("the unsaved text of {files}", files=files)] if files else []
     shown = preview.settings[:MOST_NAMES]
     parts += [f"{tr(one.declaration.title)} {value_text(one.declaration, one.after)}" for one in shown]
     if len(preview.settings) > MOST_NAMES:
         parts.append(count(len(preview.settings) - MOST_NAMES, "other setting", "other settings"))
     return ", ".join(parts)
+
+
+def _called(edited: EditedNote) -> str:
+    path = Path(edited.note.filename)
+    return edited.entry.title if edited.entry is not None and is_book_entry(path) else path.name
 
 
 def _titles(entries: Sequence[EntryChange]) -> str:

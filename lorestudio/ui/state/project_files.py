@@ -483,7 +483,7 @@ class Reading(QObject):
         session, project = self._session, self._session.project
         if project is None or not paths:
             return
-        names = ", ".join(sorted(path.name for path in paths))
+        names = ", ".join(sorted(map(session.called, paths)))
         self._runs.stale = tr("{names} was saved after this replay. The results below are from before.", names=names)
         session.state_changed.emit()
         state = project.vault_state

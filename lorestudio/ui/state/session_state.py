@@ -13,6 +13,7 @@ from PySide6.QtCore import QObject, Signal
 from lorestudio.domain.chat import Chat, Generation
 from lorestudio.domain.entry import Entry, LeftOutNote
 from lorestudio.exchange.problems import Belongs, InputError, WrongFileError
+from lorestudio.studio.notes.book_entries import is_book_entry
 from lorestudio.studio.project.answering import AnsweringError, Connections, default_profiles_path
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.ranges import generations
@@ -130,6 +131,11 @@ class SessionState(QObject):
         if self.project is None or place is None:
             return None
         return next((note for note in self.project.index.notes if (note.vault, note.filename) == place), None)
+
+    def called(self, path: Path) -> str:
+        """What people call a note: its file's name, an entry of a lorebook by its title."""
+        note = self.note_at(path) if is_book_entry(path) else None
+        return note.title if isinstance(note, Entry) else path.name
 
     def entry(self, entry: int | None) -> Entry | None:
         """The entry with that id, None where there is none."""

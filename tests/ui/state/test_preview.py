@@ -105,7 +105,7 @@ def test_of_settings_tried_out_quickly_only_the_newest_are_shown(qtbot: QtBot) -
 
 def preview(trace: Trace, *, files: tuple[str, ...] = (), settings: tuple[Any, ...] = (), **more: Any) -> Any:
     """What came of trying these out on the trace made by hand."""
-    notes = tuple(SimpleNamespace(note=SimpleNamespace(filename=name)) for name in files)
+    notes = tuple(SimpleNamespace(entry=None, note=SimpleNamespace(filename=name)) for name in files)
     return SimpleNamespace(before=make_trace(), trace=trace, notes=notes, settings=settings, remarks=(), **more)
 
 

@@ -185,12 +185,10 @@ class NotesFeature(Feature):
     def ask_before_closing(self, close: Leave) -> bool:
         """Ask what becomes of unsaved texts."""
         self.pane.editor.form.take_typed()
-        unsaved = self.context.drafts.all
+        unsaved = [*map(self.context.session.called, self.context.drafts.all)]
         if not unsaved or self._leaving:
             return False
-        dialogs.ask_unsaved(
-            self.context.window, [path.name for path in unsaved], lambda answer: self.answer_unsaved(answer, close)
-        )
+        dialogs.ask_unsaved(self.context.window, unsaved, lambda answer: self.answer_unsaved(answer, close))
         return True
 
     def answer_unsaved(self, answer: str, close: Leave) -> None:
@@ -234,7 +232,7 @@ class NotesFeature(Feature):
 
     def _note_saved(self, path: Path) -> None:
         self.context.session.reading.notes_written([path])
-        self.context.flash(tr("{name} was saved.", name=path.name))
+        self.context.flash(tr("{name} was saved.", name=self.context.session.called(path)))
 
     def _note_moved(self, before: Path, now: Path) -> None:
         self.context.place.moved({before: now})

@@ -639,7 +639,7 @@ class EntryPane(Pane):
         self._saved_again = False
 
     def _ask_about_file(self, buffer: NoteBuffer, found: OnDisk) -> None:
-        name = buffer.path.name
+        name = self._session.called(buffer.path)
         if found.text is None:
             again = ("mine", tr("Write it again"))
             if found.moved is None:
@@ -724,7 +724,8 @@ class EntryPane(Pane):
         buffer, found = self._open_buffer(), self._clash
         if buffer is None or found is None or found.text is None:
             return None
-        dialog = ConflictDialog(self.theme, buffer.path.name, (buffer.base, buffer.text, found.text), self)
+        texts = buffer.base, buffer.text, found.text
+        dialog = ConflictDialog(self.theme, self._session.called(buffer.path), texts, self)
         dialog.merged.connect(lambda text: self._take_merged(buffer, found, text))
         dialog.open()
         return dialog

@@ -15,6 +15,7 @@ from lorestudio.studio.project.project import open_project
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.ui.features.vault.table import note_kind
 from lorestudio.ui.shell.qt import TOOLTIP
+from lorestudio.ui.state.drafts import tried
 from tests.ui.conftest import settle
 
 if TYPE_CHECKING:
@@ -79,8 +80,10 @@ def test_the_form_has_world_infos_fields_and_saves_only_what_was_changed(window:
     preview = window.session.runs.preview_of(window.selection.generation)
     assert [each.title for each in preview.trace.injections] == []
     assert went_in(window) == ["Bell"]
+    assert tried(preview) == "the unsaved text of Bell"
     pane.save()
     settle(window)
+    assert window.statusBar().currentMessage() == "Bell was saved."
     path = window.session.project.book_paths[0]
     wanted = TEXT.replace('["bell"]', '["gong"]').replace('"position": 0', '"position": 4')
     assert path.read_text("utf-8") == wanted
