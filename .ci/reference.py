@@ -16,6 +16,7 @@ from pathlib import Path
 from typer.main import get_command
 
 from lorestudio.cli.app import COMMANDS, app
+from lorestudio.cli.command import examples
 from lorestudio.domain.records import replace
 from lorestudio.exchange.lorebooks.crossing import FieldLink
 from lorestudio.exchange.lorebooks.formats import FORMATS, LoreFormat
@@ -77,6 +78,7 @@ def command_lines(group: click.Group, name: str, parent: click.Context) -> Itera
     usage = command.get_usage(context).removeprefix("Usage:")
     yield from (f"{level} {' '.join(context.command_path.split()[1:])}", "", f"`{' '.join(usage.split())}`", "")
     yield from (paragraph(command), "")
+    yield from ("```", *examples(context.command_path.partition(" ")[2]), "```", "")
     yield from table(("Option", "What it does"), map(option, filter(shown, command.params)))
 
 

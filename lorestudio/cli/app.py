@@ -21,20 +21,16 @@ COMMANDS: Final[Mapping[str, str]] = {
     "open": "window.open_window",
     "replay": "runs.replay.replay",
     "preview": "runs.preview.preview",
-    "run": "run.run",
-    "scribe": "systems.scribe.scribe",
-    "graph": "notes.graph.graph",
-    "doctor": "doctor.doctor",
     "explain": "runs.explain.explain",
+    "report": "runs.reports.report",
+    "scenario": "runs.reports.scenario",
+    "runs": "runs.runs.runs",
+    "diff": "runs.diff.diff_runs",
+    "prompt": "runs.prompt.show_prompt",
+    "graph": "notes.graph.graph",
     "history": "notes.history.history",
     "undo": "notes.history.undo",
     "lint": "notes.lint.lint",
-    "check": "tuning.score.check",
-    "tune": "tuning.tune.tune",
-    "score": "tuning.score.score",
-    "effects": "tuning.effects.effects",
-    "compare": "tuning.compare.compare",
-    "verify": "tuning.verify.verify",
     "search": "notes.notes.search_notes",
     "rename": "notes.notes.rename_note",
     "order": "notes.notes.order_notes",
@@ -43,24 +39,38 @@ COMMANDS: Final[Mapping[str, str]] = {
     "import": "notes.lorebooks.import_books",
     "export": "notes.lorebooks.export_notes",
     "sync": "notes.lorebooks.sync_books",
-    "report": "runs.reports.report",
-    "scenario": "runs.reports.scenario",
-    "runs": "runs.runs.runs",
-    "diff": "runs.diff.diff_runs",
-    "test": "tuning.bench.try_text",
-    "prompt": "runs.prompt.show_prompt",
-    "profiles": "profiles.profiles",
     "propose": "notes.propose.propose",
-    "settings": "settings.settings_app",
-    "basis": "basis.basis",
     "usage": "notes.usage.usage",
-    "tokens": "tokens.tokens",
+    "check": "tuning.score.check",
+    "tune": "tuning.tune.tune",
+    "score": "tuning.score.score",
+    "effects": "tuning.effects.effects",
+    "compare": "tuning.compare.compare",
+    "verify": "tuning.verify.verify",
+    "test": "tuning.bench.try_text",
+    "scribe": "systems.scribe.scribe",
     "recap": "systems.recap.recap",
     "facts": "systems.facts.facts",
+    "run": "run.run",
+    "doctor": "doctor.doctor",
+    "profiles": "profiles.profiles",
+    "settings": "settings.settings_app",
+    "basis": "basis.basis",
+    "tokens": "tokens.tokens",
     "attach": "attach.attach",
     "captures": "attach.captures",
 }
 """Module and name of each command: a function (see `command.command`), or a `Typer` of several."""
+
+
+_SECTIONS: Final = {
+    "window": "Open the window",
+    "runs": "Run a chat, and look at what was decided",
+    "notes": "Notes and lorebooks",
+    "tuning": "Test, compare and tune",
+    "systems": "Memories of a chat",
+}
+_OTHERS: Final = "Models, settings and the rest"
 
 
 class _Loaded(Mapping[str, Any]):
@@ -93,6 +103,11 @@ class _Group(TyperGroup):
     def __init__(self, **given: Any) -> None:  # noqa: ANN401  # what typer hands over
         super().__init__(**given)
         self.commands = _Loaded()  # type: ignore[assignment]  # nothing is ever put into it
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401  # the same
+        from lorestudio.cli.command import list_commands  # noqa: PLC0415  # the version is told without it
+
+        list_commands(self, ctx, formatter, lambda name: _SECTIONS.get(COMMANDS[name].partition(".")[0], _OTHERS))
 
 
 app = typer.Typer(

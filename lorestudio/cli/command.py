@@ -18,10 +18,11 @@ from pathlib import Path
 from typing import Annotated, Any, Final, get_args, get_origin, get_type_hints
 
 import typer
-from typer.core import TyperCommand
+from typer.core import TyperCommand, TyperGroup
 from typer.models import OptionInfo
 
 from lorestudio.cli.output import STANDARD_STREAM, clear_messages
+from lorestudio.domain.resources import resource
 from lorestudio.exchange.json_file import read_file
 from lorestudio.exchange.problems import InputError, WrongFileError
 from lorestudio.settings.files import WRITE_PROTECTED
@@ -79,6 +80,29 @@ class _Command(TyperCommand):
         for title, records in found.items():
             with formatter.section(title):
                 formatter.write_dl(records)
+
+    def format_epilog(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401  # the same
+        """Click: how it is used, each on a line of its own, so that it can be copied."""
+        if found := examples(ctx.command_path.partition(" ")[2]):
+            with formatter.section("Examples" if len(found) > 1 else "Example"):
+                formatter.write("".join(f"  {each}\n" for each in found))
+
+
+def examples(command: str) -> list[str]:
+    """The command lines that show how a command is used, its name and that of its group left of what it takes."""
+    lines = resource("docs", "examples.txt").read_text(encoding="utf-8").splitlines()
+    return [each for each in lines if f"{each} ".startswith(f"lorestudio {command} ")]
+
+
+def list_commands(group: Any, ctx: Any, formatter: Any, titles: Callable[[str], str]) -> None:  # noqa: ANN401  # the same
+    """Write the commands of a group, below the title that each has, with the whole first sentence of each."""
+    found: dict[str, list[tuple[str, str]]] = {}
+    for name in group.list_commands(ctx):
+        told = group.get_command(ctx, name).get_short_help_str(1_000)
+        found.setdefault(titles(name), []).append((name, told))
+    for title, records in found.items():
+        with formatter.section(title):
+            formatter.write_dl(records)
 
 
 def _usage(argument: Any) -> str:  # noqa: ANN401  # the same
@@ -139,9 +163,14 @@ def _types(annotation: Any) -> Iterator[Any]:  # noqa: ANN401  # the same
         yield from _types(each)
 
 
+class _Commands(TyperGroup):
+    def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401  # typer has no public name for it
+        list_commands(self, ctx, formatter, lambda _name: "Commands")
+
+
 def command_group(text: str) -> typer.Typer:
     """Several commands under one name; the text says what they are about."""
-    return typer.Typer(help=text, no_args_is_help=True, add_completion=False, rich_markup_mode=None)
+    return typer.Typer(cls=_Commands, help=text, no_args_is_help=True, add_completion=False, rich_markup_mode=None)
 
 
 def _flat(function: Callable[..., None]) -> Callable[..., None]:

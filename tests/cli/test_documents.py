@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import importlib.util
 import re
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 from typing import get_args
 
 import pytest
+from typer.main import get_command
 from typer.testing import Result
 
-from lorestudio.cli.app import COMMANDS
+from lorestudio.cli.app import COMMANDS, app
+from lorestudio.cli.command import examples
 from lorestudio.settings.behaviour import switches
 from lorestudio.settings.contextwindow import ContextWindowStage
 from lorestudio.settings.declaration import DeepLoreStage, declared
@@ -110,6 +113,35 @@ def test_options_that_the_documents_show_exist(lorestudio: Run) -> None:
     missing = [(page, command, option) for page, command, options in written for option in options
                if option not in helps[command]]  # fmt: skip
     assert missing == []
+
+
+EXAMPLES = (DOCS / "examples.txt").read_text(encoding="utf-8").splitlines()
+
+
+@pytest.mark.parametrize("line", EXAMPLES)
+def test_an_example_is_in_the_help_of_its_command_and_can_be_typed(lorestudio: Run, line: str) -> None:
+    _program, name, *rest = shlex.split(line)
+    command = get_command(app).get_command(None, name)
+    below = [rest.pop(0)] if name in BELOW else []
+    for each in below:
+        command = command.get_command(None, each)
+    command.make_context(name, rest)  # every option and every value is taken
+    assert f"\n  {line}\n" in lorestudio(name, *below, "--help").stdout
+
+
+def test_every_command_has_an_example() -> None:
+    group = get_command(app)
+    names = [
+        " ".join(filter(None, (name, each)))
+        for name in COMMANDS for each in getattr(group.get_command(None, name), "commands", [""])
+    ]  # fmt: skip
+    assert [name for name in names if not examples(name)] == []
+
+
+def test_the_help_says_of_each_command_a_whole_sentence(lorestudio: Run) -> None:
+    for name in ("", *BELOW):
+        told = lorestudio(*filter(None, (name,)), "--help").stdout
+        assert "..." not in told.partition("\n\n")[2]
 
 
 def reference() -> ModuleType:
