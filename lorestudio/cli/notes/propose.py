@@ -196,11 +196,14 @@ def draft(
 def locks(
     vault: OneVault,
     *,
-    lock: Annotated[list[Path] | None, "Never propose anything for this note."] = None,
-    unlock: Annotated[list[Path] | None, "Take a note off the list."] = None,
+    lock: Annotated[
+        list[Path] | None,
+        "Never propose anything for this note, this lorebook, or what lies in this folder (. for all).",
+    ] = None,
+    unlock: Annotated[list[Path] | None, "Take a note, a folder or a lorebook off the list."] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """List the notes of a vault that are locked in the studio, after locking and unlocking some.
+    """List the notes and folders of a vault that are locked in the studio, after locking and unlocking some.
 
     FILE is relative to the vault. A note can also lock itself, with “locked: true” in its front matter.
     """
@@ -208,9 +211,9 @@ def locks(
     known = NoteLocks(default_locks())
     for files, locked_now in ((lock, True), (unlock, False)):
         paths = [folder / file for file in files or ()]
-        missing = next((path for path in paths if locked_now and not path.is_file()), None)
+        missing = next((path for path in paths if locked_now and not path.exists()), None)
         if missing is not None:
-            raise InputError(missing, "there is no such note. Give its file as it is named in the vault.")
+            raise InputError(missing, "there is no such note or folder. Give it as it is named in the vault.")
         if paths:
             known.set(paths, locked_now=locked_now)
     found = [str(path.relative_to(folder)) for path in known.list(folder)]

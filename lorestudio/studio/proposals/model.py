@@ -203,19 +203,20 @@ class NoteLocks:
         return frozenset(self._read())
 
     def list(self, folder: Path) -> tuple[Path, ...]:
-        """The notes below a folder that are on the list, by name."""
-        root = Path(place_key(folder / "x")).parent
+        """What is on the list of a folder, by name: notes, folders below it, lorebooks, and itself."""
+        root = _root(folder)
         return tuple(sorted(path for key in self._read() if (path := Path(key)).is_relative_to(root)))
 
     def set(self, notes: Iterable[Path], *, locked_now: bool) -> None:
-        """Put notes on the list, or take them off it."""
+        """Put notes, folders or lorebooks on the list, or take them off it."""
         with locked(self.path.with_suffix(".lock")):
             keys = dict.fromkeys(self._read())
             for note in notes:
+                key = str(_root(note)) if note.is_dir() else place_key(note)
                 if locked_now:
-                    keys[place_key(note)] = None
+                    keys[key] = None
                 else:
-                    keys.pop(place_key(note), None)
+                    keys.pop(key, None)
             document: dict[str, Json] = {"format": FORMAT, "version": FORMAT_VERSION, "notes": sorted(keys)}
             sentence = f"The list of locked notes “{self.path}” cannot be written ({{reason}})."
             with refused(SaveError, f"{sentence} {LOOK_THERE}"):
@@ -237,6 +238,17 @@ class NoteLocks:
         return tuple(str(note) for note in notes)
 
 
+def _root(folder: Path) -> Path:
+    """A folder as the places of its notes spell it, whichever links lead to it."""
+    return Path(place_key(folder / "x")).parent
+
+
 def is_locked(path: Path, keys: Collection[str]) -> bool:
-    """Whether the note is among the keys that `NoteLocks.load` gave."""
-    return place_key(path) in keys
+    """Whether the note, a folder above it or the book that it is an entry of is among the keys of `NoteLocks.load`."""
+    return locked_by(path, keys) is not None
+
+
+def locked_by(path: Path, keys: Collection[str]) -> Path | None:
+    """What of it is on the list: the note itself, else the folder or the book; None for a note that is not locked."""
+    place = Path(place_key(path))
+    return next((each for each in (place, *place.parents) if str(each) in keys), None)

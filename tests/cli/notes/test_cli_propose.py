@@ -134,6 +134,9 @@ def test_locking_and_unlocking(lorestudio: Run, harbour: Path) -> None:
     assert "Lamp.md was skipped: It is locked in the studio" in result.stderr
     assert "nothing to ask about" in result.stderr
     assert lorestudio("propose", "locks", harbour, "--lock", "Nothing.md").exit_code == 2
+    assert lorestudio("propose", "locks", harbour, "--unlock", "Lamp.md", "--lock", ".").stdout == ".\n"
+    assert "Lamp.md was skipped: It is locked" in lorestudio("propose", "summaries", harbour, "--accept-all").stderr
+    assert lorestudio("propose", "locks", harbour, "--unlock", ".", "--lock", "Lamp.md").stdout == "Lamp.md\n"
     assert "No note is locked" in lorestudio("propose", "locks", harbour, "--unlock", "Lamp.md").stdout
 
 

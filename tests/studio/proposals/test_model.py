@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from lorestudio.settings.files import SettingsError
-from lorestudio.studio.proposals.model import NoteLocks, is_locked, is_locked_itself
+from lorestudio.studio.proposals.model import NoteLocks, is_locked, is_locked_itself, locked_by
 from lorestudio.vault.files import SaveError
 
 
@@ -37,6 +37,24 @@ def test_the_list_takes_notes_on_and_off(tmp_path: Path) -> None:
     again.set([vault / "b.md"], locked_now=False)
     assert locks.list(vault) == (vault / "in" / "a.md",)
     assert locks.list(other) == (other / "c.md",)
+
+
+@pytest.mark.parametrize("link", [False, True])
+def test_a_folder_and_a_book_lock_what_lies_in_them(tmp_path: Path, link: bool) -> None:
+    (tmp_path / "vault/in/below").mkdir(parents=True)
+    (tmp_path / "link").symlink_to(tmp_path / "vault/in")
+    (tmp_path / "Book.json").write_text("{}")
+    locks = NoteLocks(tmp_path / "locked.json")
+    folder = tmp_path / ("link" if link else "vault/in")
+    locks.set([folder, tmp_path / "Book.json"], locked_now=True)
+    notes = [
+        tmp_path / name for name in ("vault/in/below/later.md", "vault/inside.md", "vault/a.md", "Book.json/uid 3")
+    ]
+    assert [is_locked(note, locks.load()) for note in notes] == [True, False, False, True]
+    assert locked_by(notes[0], locks.load()) == tmp_path / "vault/in"
+    assert locks.list(tmp_path / "vault") == (tmp_path / "vault/in",)
+    locks.set([folder], locked_now=False)
+    assert not is_locked(notes[0], locks.load())
 
 
 def test_a_link_to_the_vault_is_the_same_place(tmp_path: Path) -> None:

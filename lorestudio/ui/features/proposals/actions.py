@@ -19,7 +19,7 @@ from lorestudio.domain.texts import shorten
 from lorestudio.studio.notes.changes.change_set import ChangeSet
 from lorestudio.studio.notes.changes.log import ChangeLog
 from lorestudio.studio.project.project import Project
-from lorestudio.studio.proposals.model import NoteLocks, ProposalKind, ProposalPlan, default_locks, is_locked
+from lorestudio.studio.proposals.model import NoteLocks, ProposalKind, ProposalPlan, default_locks, is_locked, locked_by
 from lorestudio.studio.proposals.planning import MOST_MESSAGES, default_records, plan_draft, plan_keys, plan_summaries
 from lorestudio.ui.features.notes.pane import EntryPane
 from lorestudio.ui.shell.actions import Action
@@ -237,21 +237,23 @@ class ProposalsFeature(Feature):
         self.context.session.jobs.start(title, lambda _report: self.locks.load(), done=self._take_locks, failed=failed)
 
     def toggle_lock(self) -> None:
-        """Put the chosen note on the list, or take it off."""
+        """Put the chosen note on the list, or take it off; where its folder is, that."""
         entry = self.context.session.entry(self.context.selection.entry)
         path = self.context.session.note_path(entry) if entry is not None else None
         if entry is None or path is None:
             return
-        now = not is_locked(path, self._locked)
+        holder = locked_by(path, self._locked)
+        now, place = holder is None, holder or path
+        name = entry.title if place.name == path.name else place.name
 
         def work(_job: object) -> frozenset[str]:
-            self.locks.set([path], locked_now=now)
+            self.locks.set([place], locked_now=now)
             return self.locks.load()
 
         def done(locked: frozenset[str]) -> None:
             self._take_locks(locked)
             told = "Nothing is proposed for {name} from now on." if now else "{name} gets proposals again."
-            self.context.flash(tr(told, name=entry.title))
+            self.context.flash(tr(told, name=name))
 
         self.context.session.jobs.start(
             tr("Locking a note"), work, done=done, failed=self.context.failing("locks", "warning")

@@ -466,6 +466,15 @@ def test_locking_from_the_dialog_and_from_the_menu(window, wait, tmp_path, monke
     window.run("entry.lock")
     wait()
     assert said == ["Bell gets proposals again.", "Nothing is proposed for Bell from now on."]
+    locks = window.features.proposals.locks
+    locks.set([tmp_path / "vault"], locked_now=True)
+    locks.set([tmp_path / "vault/Bell.md"], locked_now=False)
+    window.features.proposals.load_locks()
+    wait()
+    assert window.commands.actions["entry.lock"].isChecked()
+    window.run("entry.lock")  # what holds the lock goes, and is named
+    wait()
+    assert (said[-1], locks.load()) == ("vault gets proposals again.", frozenset())
 
 
 # ---- asking ---------------------------------------------------------------------------------------------------------
