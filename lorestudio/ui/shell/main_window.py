@@ -98,7 +98,7 @@ class MainWindow(QMainWindow):
         title = row(
             self.menuBar(), 1, self.features.attach.sign, *self.features.window.buttons, spacing=4, margins=(0, 3, 8, 3)
         )
-        self.setMenuWidget(holding(tight(title, context.bars), self))
+        self.setMenuWidget(holding(tight(title, context.bars, self.features.projects.coach), self))
         self.setCentralWidget(self.welcome)
         self.setStatusBar(context.status)
         context.bars.pressed.connect(context.run)

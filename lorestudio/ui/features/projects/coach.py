@@ -6,19 +6,16 @@ from collections.abc import Callable
 from typing import Final
 
 from msgspec import Struct
-from PySide6.QtCore import QEvent, QObject, Qt
-from PySide6.QtGui import QHideEvent, QKeyEvent, QShowEvent
-from PySide6.QtWidgets import QFrame
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QKeyEvent
 
 from lorestudio.domain.chat import Generation
 from lorestudio.studio.project.project import DEMO_LOOK, is_demo
 from lorestudio.ui.shell.feature import Context
-from lorestudio.ui.shell.qt import later
 from lorestudio.ui.shell.words import count, tr
 from lorestudio.ui.widgets.layouts import button, column, label, named, row
+from lorestudio.ui.widgets.pane import TonedBar
 
-WIDTH: Final = 400
-MARGIN: Final = 14
 ENOUGH: Final = 1.3
 """So much larger the budget has to be for the note to fit."""
 
@@ -32,26 +29,21 @@ class CoachStep(Struct, frozen=True):
     reached: Callable[[], bool] | None = None
 
 
-class Coach(QFrame):
-    """Stands in a corner of the window over the demo; everything it does can be done without it, too."""
+class Coach(TonedBar):
+    """A strip above the panes, none of which it covers; everything it does can be done without it, too."""
 
     def __init__(self, context: Context) -> None:
-        super().__init__(context.window)
-        self.setObjectName("Popup")
-        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        super().__init__(context.theme, context.window, "accent")
         self._context = context
         self._place = 0
-        self._above = later(self, self.raise_)
         self.steps = self._steps()
         self.count = label(self, kind="section", wrap=False)
         self.text = label(self)
         self.go = button(self, tr("Next"), self._do, kind="primary")
         self.skip = button(self, tr("Skip the rest"), self.end)
-        column(
-            self.count, self.text, row(1, self.skip, self.go, spacing=8), of=self, spacing=8, margins=(16, 12, 16, 12)
-        )
+        words = column(self.count, self.text, spacing=2)
+        self.setLayout(row((words, 1), self.skip, self.go, spacing=8, margins=(12, 6, 8, 6)))
         named(self, tr("A minute on one note"))
-        self.setFixedWidth(WIDTH)
         context.session.traces_changed.connect(lambda _generations: self._look())
         context.session.project_changed.connect(self._leave)
         self.hide()
@@ -157,46 +149,13 @@ class Coach(QFrame):
         self.go.setText(step.button)
         self.setAccessibleDescription(step.text)
         self.skip.setVisible(self._place < last)
-        self._stand()
         self.show()
-        self.raise_()
         self.go.setFocus()
-
-    def _stand(self) -> None:
-        """In the lower left, where the answers are not."""
-        self.adjustSize()
-        height = max(self.heightForWidth(WIDTH), self.sizeHint().height())
-        self.resize(WIDTH, height)
-        below = self._context.status.height() + MARGIN
-        self.move(MARGIN, max(self._context.window.height() - below - height, 0))
 
     def _leave(self) -> None:
         project = self._context.session.project
         if project is None or not is_demo(project):
             self.hide()
-
-    def showEvent(self, event: QShowEvent) -> None:
-        """Qt: it looks at what happens to the window only while it is there."""
-        super().showEvent(event)
-        for each in (self._context.window, *self._context.layout.docks.values()):
-            each.installEventFilter(self)
-
-    def hideEvent(self, event: QHideEvent) -> None:
-        """Qt: see `showEvent`."""
-        super().hideEvent(event)
-        for each in (self._context.window, *self._context.layout.docks.values()):
-            each.removeEventFilter(self)
-
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Qt: it stays in its corner, and above panes that come into sight."""
-        if watched is not self._context.window:
-            if event.type() is QEvent.Type.ZOrderChange:
-                self._above.start()  # not at once: Qt turns to the tab of a pane while that is the topmost
-        elif event.type() is QEvent.Type.Resize:
-            self._stand()
-        elif event.type() in (QEvent.Type.ChildAdded, QEvent.Type.LayoutRequest):
-            self.raise_()
-        return super().eventFilter(watched, event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Qt: Escape skips the rest."""
