@@ -23,8 +23,8 @@ class WentIn(StrEnum):
     """Where an entry went in."""
 
     BOTH = "in both"
-    THERE = "only there"
-    HERE = "only here"
+    THERE = "only recorded"
+    HERE = "only in the run"
     TOKENS = "in both, with other tokens"
 
 
@@ -53,17 +53,17 @@ class ComparedEntry(Struct, frozen=True):
 
     @property
     def words(self) -> str:
-        """Tokens there and here, and why it went in where it did."""
+        """Tokens recorded and in the run, and why it went in where it did."""
         there, here = self.there, self.here
         tokens = (None if there is None else there.tokens, None if here is None else here.tokens)
         reasons = ("" if there is None else there.reason, "" if here is None else here.label)
         told = " / ".join(dict.fromkeys(filter(None, reasons)))
         figures = ["–" if each is None else f"{each:,}" for each in tokens]
-        return f"{figures[0]} there, {figures[1]} here" + (f"; {told}" if told else "")
+        return f"{figures[0]} recorded, {figures[1]} in the run" + (f"; {told}" if told else "")
 
 
 class ComparedReply(Terse, frozen=True):
-    """A reply there and here. `because` are sentences on the verdict; `reordered` says that the order differs."""
+    """A reply as recorded and as run. `because` are sentences on the verdict; `reordered` says that the order differs."""
 
     unprinted = ("record",)
 
@@ -81,7 +81,7 @@ class ComparedReply(Terse, frozen=True):
 
     @property
     def distance(self) -> int:
-        """How far there and here are apart: 0 where they agree."""
+        """How far the record and the run are apart: 0 where they agree."""
         return len(self.differing) + self.reordered
 
 

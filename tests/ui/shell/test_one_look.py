@@ -291,7 +291,7 @@ def heads_of(view: QAbstractItemView) -> list[tuple[str, bool]]:
     return found
 
 
-SHARED_ALIKE = {"Settings", "Expectations", "There and here"}
+SHARED_ALIKE = {"Settings", "Expectations", "Recorded and replayed"}
 """Panes whose parts share all room as they were pulled."""
 
 AS_WIDE_AS_ITS_BUTTONS = {"Composer", "ZoomBar", "ScopeBar", "Views of the timeline"}

@@ -28,7 +28,7 @@ from lorestudio.ui.features.chat.message_list import MessageList
 from lorestudio.ui.features.chat.model import ChatList
 from lorestudio.ui.shell.qt import plain
 from lorestudio.ui.shell.theme import Theme
-from lorestudio.ui.shell.words import count, tr
+from lorestudio.ui.shell.words import count, number, tr
 from lorestudio.ui.state.choices import (
     SOURCE_ICONS,
     RunChoice,
@@ -234,7 +234,8 @@ class RunLine(QToolButton):
         mine = (mode_caption(choice.mode).lower(), who.get(choice.source.kind, choice.source.profile))
         parts = [system_title(choice.system), *(mine if choice.is_main else ())]
         parts += [count(len(fixed), "switch fixed", "switches fixed")] if fixed else []
-        self._text = " · ".join((*parts, count(choices, "choice", "choices")))
+        parts += [tr("{amount} set for this chat", amount=number(choices))] if choices else []
+        self._text = " · ".join(parts)
         self._paint()
 
     def resizeEvent(self, event: QResizeEvent) -> None:

@@ -92,9 +92,9 @@ def _resized(change: EntryChange) -> str:
 
 _RECORDED: Final = {
     WentIn.BOTH: Mark("check", "green", "in both"),
-    WentIn.THERE: Mark("plus", "orange", "only there"),
-    WentIn.HERE: Mark("minus", "purple", "only here"),
-    WentIn.TOKENS: Mark("tilde", "yellow", "other tokens there"),
+    WentIn.THERE: Mark("plus", "orange", "only recorded"),
+    WentIn.HERE: Mark("minus", "purple", "only in the run"),
+    WentIn.TOKENS: Mark("tilde", "yellow", "other tokens recorded"),
 }
 
 
@@ -419,7 +419,7 @@ class AnswerTable(RecordTable):
             ]  # fmt: skip
         if trace is not None and self._there is not None:
             columns.append(Column(
-                "There", lambda entry: tr(self._recorded(entry)[0].word), mark=lambda entry: self._recorded(entry)[0],
+                "Recorded", lambda entry: tr(self._recorded(entry)[0].word), mark=lambda entry: self._recorded(entry)[0],
                 spoken=lambda entry: f"{self.title(entry)}: {self._recorded(entry)[1]}",
                 tip=lambda entry: self._recorded(entry)[1],
             ))  # fmt: skip

@@ -51,7 +51,7 @@ class VerifyFeature(Feature):
         context.session.project_changed.connect(self._changed)
         context.session.choice_changed.connect(self._changed)
 
-    @late_pane("verify", "There and here")
+    @late_pane("verify", "Recorded and replayed")
     def pane(self) -> VerifyPane:
         """What was found, which nobody asks for before the pane is seen."""
         from lorestudio.ui.features.verify.pane import VerifyPane

@@ -1,4 +1,4 @@
-"""There and here: what a chat recorded of its replies beside the runs, what differs, and what may explain it."""
+"""Recorded and replayed: what a chat recorded of its replies beside the runs, what differs, and what may explain it."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class VerifyPane(Pane):
     """What may explain the differences above, the replies below."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__("verify", tr("There and here"), theme, parent)
+        super().__init__("verify", tr("Recorded and replayed"), theme, parent)
         causes = (
             Column("May explain it", lambda cause: cause.title, tip=cause_story),
             Column("Replies", _explained, width=80),
@@ -91,7 +91,7 @@ class VerifyPane(Pane):
             parent=self,
         )  # fmt: skip
         self.cause_view = RecordView(theme, self.causes, tr("What may explain the differences"), self)
-        self.reply_view = RecordView(theme, self.replies, tr("Replies there and here"), self)
+        self.reply_view = RecordView(theme, self.replies, tr("Replies, recorded and replayed"), self)
         self.state = label(self, kind="small")
         self.again = self._tool("verify.compare", tr("Compare again"), tr("Run the chat again beside its records"))
         self.take = self._tool("verify.take", tr("Apply"), tr("Make the chosen cause hold here, as one step"))

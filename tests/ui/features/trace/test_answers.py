@@ -261,12 +261,12 @@ def test_what_was_recorded_has_the_last_column(model: AnswerTable) -> None:
     there = recorded_marks(reply)
     assert list(there) == [SKARN]
     model.set_there(there)
-    assert heads(model)[-2:] == ["Inject", "There"]
+    assert heads(model)[-2:] == ["Inject", "Recorded"]
     last = model.columnCount() - 1
     assert [model.is_there(column) for column in (last - 1, last)] == [False, True]
     shown, spoken, tip = all_told(model, model.place_of(SKARN), last)
-    assert (shown, spoken) == ("only there", f"Skarn: {tip}")
-    assert tip.startswith("Only there: ")
+    assert (shown, spoken) == ("only recorded", f"Skarn: {tip}")
+    assert tip.startswith("Only recorded: ")
     assert all_told(model, model.place_of(RULES), last)[1:] == ("Rules: Not recorded.", "Not recorded.")
     assert model.index(model.place_of(SKARN), last).data(MARK).fill == "orange"
     assert model.phase(last) is model.stage(last) is model.stage_at(0, last) is None

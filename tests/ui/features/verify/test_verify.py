@@ -71,14 +71,14 @@ def test_replies_have_badges_the_answers_a_column_and_a_cause_can_be_taken_over(
     ]  # fmt: skip
     answers = window.trace.model
     last = answers.columnCount() - 1
-    assert answers.headerData(last, HORIZONTAL) == "There"  # also of the reply that was looked at already
+    assert answers.headerData(last, HORIZONTAL) == "Recorded"  # also of the reply that was looked at already
     window.chat.show_generation(Generation(2))
     settle(window)
-    assert answers.headerData(last, HORIZONTAL) == "There"
+    assert answers.headerData(last, HORIZONTAL) == "Recorded"
     lamp = next(each.id for each in window.session.project.index.entries if each.title == "Lamp")
     cell = answers.index(answers.place_of(lamp), last)
     assert cell.data(MARK).word == "in both"
-    assert "In both: 4 there, 4 here; lamp" in cell.data(ACCESSIBLE_TEXT)
+    assert "In both: 4 recorded, 4 in the run; lamp" in cell.data(ACCESSIBLE_TEXT)
     best = pane.causes.rows[0]
     assert best.suspect.subject == "scan_depth"
     pane.cause_view.choose(best.title)
@@ -98,7 +98,7 @@ def test_a_click_leads_to_the_reply_and_tells_its_story(window: MainWindow, qtbo
     pane = compared(window, qtbot)
     pane.reply_view.choose(Generation(4))
     drain()
-    assert "Lamp: only there, 4 there, – here; lamp" in pane.story.text()
+    assert "Lamp: only recorded, 4 recorded, – in the run; lamp" in pane.story.text()
     pane.reply_view.choose(Generation(2))
     row = pane.reply_view.visualRect(pane.replies.index(1, 0)).center()
     QTest.mouseClick(pane.reply_view.viewport(), Qt.MouseButton.LeftButton, pos=row)

@@ -1,4 +1,4 @@
-"""The pane There and here alone: what it says of replies and causes, and what can be taken over."""
+"""The pane Recorded and replayed alone: what it says of replies and causes, and what can be taken over."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ def test_a_reply_in_words() -> None:
     alike = ComparedReply(FIRST, Agreement.AGREES, ENTRIES[:1])
     other = ComparedReply(SECOND, Agreement.DIFFERS, ENTRIES, reordered=True, because=("It was cut.",))
     assert [reply_name(each) for each in (alike, other)] == ["#2", "#4 ‹2›"]
-    assert [difference_words(each) for each in (alike, other)] == ["", "Skarn only here; another order"]
+    assert [difference_words(each) for each in (alike, other)] == ["", "Skarn only in the run; another order"]
     unrecorded = ComparedReply(FIRST, Agreement.NO_RECORD, ENTRIES[1:], because=("Nothing is recorded.",))
     assert difference_words(unrecorded) == ""
-    assert reply_story(alike) == "#2: agrees.\nBell: in both, – there, – here"
+    assert reply_story(alike) == "#2: agrees.\nBell: in both, – recorded, – in the run"
     assert reply_story(other).split("\n")[:2] == [
         "#4 ‹2›: differs. It was cut.", "The order in the prompt is another one.",
     ]  # fmt: skip
