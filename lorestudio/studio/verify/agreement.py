@@ -63,7 +63,7 @@ class ComparedEntry(Struct, frozen=True):
 
 
 class ComparedReply(Terse, frozen=True):
-    """A reply as recorded and as run. `because` are sentences on the verdict; `reordered` says that the order differs."""
+    """A reply as recorded and as run. `because` are sentences on the verdict; with `reordered` the order differs."""
 
     unprinted = ("record",)
 

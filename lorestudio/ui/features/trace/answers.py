@@ -419,7 +419,8 @@ class AnswerTable(RecordTable):
             ]  # fmt: skip
         if trace is not None and self._there is not None:
             columns.append(Column(
-                "Recorded", lambda entry: tr(self._recorded(entry)[0].word), mark=lambda entry: self._recorded(entry)[0],
+                "Recorded", lambda entry: tr(self._recorded(entry)[0].word),
+                mark=lambda entry: self._recorded(entry)[0],
                 spoken=lambda entry: f"{self.title(entry)}: {self._recorded(entry)[1]}",
                 tip=lambda entry: self._recorded(entry)[1],
             ))  # fmt: skip
