@@ -168,6 +168,7 @@ class ShortcutsDialog(Dialog):
         placeholder = tr("Search actions or keys, such as Ctrl+R")
         self.search = SearchField(self, tr("Search actions"), placeholder, self.model.set_filter)
         self.view = RecordView(theme, self.model, tr("Actions"), self)
+        self.view.filtered_by(self.search)
         self.field = named(QKeySequenceEdit(self, maximumSequenceLength=1), tr("New shortcut"))
         for line in self.field.findChildren(QLineEdit):  # which has the keyboard
             named(line, tr("New shortcut"))

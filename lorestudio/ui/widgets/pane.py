@@ -286,6 +286,14 @@ class FoldingRow(QWidget):
             self._grid.addWidget(self.second, int(folded), 0 if folded else 1)
 
 
+CLEAR: Final = "filter.clear"
+
+
+def filter_doors() -> tuple[tuple[str, str], ...]:
+    """The button of an empty pane that has something, but nothing that fits the words in its search field."""
+    return ((CLEAR, tr("Clear the filter")),)
+
+
 class Pane(QWidget):
     """The content of a dock. `note_changed` carries a few words for the dock's title, `last_note` are those of now;
     `wanted` carries the id of an action that a button asks for, which the window does. `looked_at` and `looked_away`
@@ -343,7 +351,11 @@ class Pane(QWidget):
 
     def _press(self, name: str) -> None:
         """A button of `empty` was pressed."""
-        self.wanted.emit(name)
+        if name == CLEAR and self.search_field is not None:
+            self.search_field.clear()
+            self.search_field.setFocus()
+        else:
+            self.wanted.emit(name)
 
     def focus_target(self) -> QWidget:
         """Where the keyboard goes when the pane is entered."""

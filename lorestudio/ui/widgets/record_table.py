@@ -27,7 +27,7 @@ from PySide6.QtCore import (
     Signal,
 )
 from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence, QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QHeaderView, QMenu, QSizePolicy, QStyleOptionHeader, QTableView, QWidget
+from PySide6.QtWidgets import QHeaderView, QLineEdit, QMenu, QSizePolicy, QStyleOptionHeader, QTableView, QWidget
 
 from lorestudio.domain.history import ranges_of
 from lorestudio.domain.records import same_start
@@ -38,7 +38,7 @@ from lorestudio.ui.shell.qt import CHECK, DISPLAY, HORIZONTAL, NO_INDEX, V_LEFT,
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, tr
 from lorestudio.ui.widgets.cells import FIT, CellDelegate, Cells, Column, as_text
-from lorestudio.ui.widgets.layouts import able, button, column, filling, label, letters, row
+from lorestudio.ui.widgets.layouts import able, button, column, filling, holding, label, letters, row, tight
 from lorestudio.ui.widgets.rows import RowMenu, end_of_rows, kept_in_sight, passing_menu, turn_tick
 
 ROW_HEIGHT: Final = 24
@@ -456,6 +456,21 @@ class RecordView(RowMenu, QTableView):
     def copy(self, write: Callable[[list[list[str]]], str] = as_text) -> None:
         """Put the selected rows, or all where none is, on the clipboard: as text, Markdown or CSV."""
         QGuiApplication.clipboard().setText(write(self._rows.texts(self.selected_places() or None)))
+
+    def filtered_by(self, field: QLineEdit) -> None:
+        """Where no row has the words of this field, say so in place of rows, with a button that empties it."""
+        view = self.viewport()
+        words = label(view, tr("No row fits the filter."), kind="muted")
+        words.setAlignment(Qt.AlignmentFlag.AlignCenter)
+
+        def clear() -> None:
+            field.clear()
+            field.setFocus()
+
+        said = holding(column(1, words, row(1, button(view, tr("Clear the filter"), clear), 1), 1), view)
+        tight(said, of=view)
+        said.hide()
+        self._rows.changed.connect(lambda: said.setVisible(bool(field.text()) and not self._rows.rows))
 
     # ---- columns ----------------------------------------------------------------------------------------------------
 

@@ -10,7 +10,7 @@ import pytest
 from PySide6.QtCore import QModelIndex, QPoint, QSettings, Qt
 from PySide6.QtGui import QAction, QContextMenuEvent, QGuiApplication
 from PySide6.QtTest import QAbstractItemModelTester, QTest
-from PySide6.QtWidgets import QApplication, QDockWidget, QHeaderView, QMenu, QTabWidget, QWidget
+from PySide6.QtWidgets import QApplication, QDockWidget, QHeaderView, QMenu, QPushButton, QTabWidget, QWidget
 
 from lorestudio.domain.records import replace
 from lorestudio.ui.shell.qt import (
@@ -26,7 +26,7 @@ from lorestudio.ui.shell.qt import (
     V_RIGHT,
 )
 from lorestudio.ui.widgets.cells import FIT, Column, same_words, titled
-from lorestudio.ui.widgets.layouts import USUAL_LINE
+from lorestudio.ui.widgets.layouts import USUAL_LINE, SearchField, column
 from lorestudio.ui.widgets.record_table import (
     ROW_HEIGHT,
     CheckList,
@@ -209,6 +209,28 @@ def test_a_filter_wants_every_word_and_a_test_on_rows_goes_with_it(qapp: object)
     model.show_only(None)
     assert (len(model.rows), model.filtered) == (4, False)
     assert (model.place_of(3), model.place_of(9), model.row(9), model.column_of("crew")) == (2, -1, None, 1)
+
+
+def test_where_no_row_fits_a_filter_a_button_empties_it(qtbot: QtBot, theme: Theme) -> None:
+    holder = QWidget()
+    qtbot.addWidget(holder)
+    model = make(theme, text=attrgetter("name"))
+    field, view = SearchField(holder, "Search", changed=model.set_filter), RecordView(theme, model, "Ships", holder)
+    view.filtered_by(field)
+    column(field, view, of=holder)
+    holder.show()
+    button = view.findChild(QPushButton)
+    assert not button.isVisible()
+    field.setText("gull")
+    assert (model.rowCount(), button.isVisible()) == (1, False)
+    field.setText("gull zzz")
+    assert (model.rowCount(), button.isVisible()) == (0, True)
+    assert not button.visibleRegion().isEmpty()
+    button.click()
+    assert (field.text(), model.rowCount(), button.isVisible()) == ("", len(SHIPS), False)
+    assert holder.focusWidget() is field
+    model.set_rows(())
+    assert not button.isVisible(), "nothing is filtered"
 
 
 def test_thousands_of_rows_are_not_formatted_before_they_are_seen(qapp: object) -> None:

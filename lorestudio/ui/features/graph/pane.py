@@ -114,6 +114,7 @@ class GraphPane(Pane):
         made = filling(self._lists_place, GraphLists(self.theme, self._lists_place))
         made.chosen.connect(self._selection.choose_entry)
         made.opened.connect(self._open)
+        made.entries.filtered_by(self.bar.search)
         self._fill(made)
         made.search(self.bar.search.text().strip())
         return made

@@ -35,7 +35,7 @@ from lorestudio.ui.widgets import html
 from lorestudio.ui.widgets.cells import Column, Glyph, Look, Piece, Words, one_line
 from lorestudio.ui.widgets.dialogs import Dialog
 from lorestudio.ui.widgets.layouts import SearchField, able, button, column, combo, label, named, row, split, tight
-from lorestudio.ui.widgets.pane import Pane
+from lorestudio.ui.widgets.pane import Pane, filter_doors
 from lorestudio.ui.widgets.tree import RecordTree, RecordTreeView, TreeRow
 from lorestudio.vault.lint.fixes import Repair
 from lorestudio.vault.lint.model import Finding, Severity, check_of
@@ -339,6 +339,9 @@ SETTLE_MS: Final = 300
 FLAT: Final = 1.3
 """A pane that is so much wider than tall is flat."""
 
+ALL: Final = "all"
+"""The button that shows what there is besides warnings and errors."""
+
 REPORT_SECONDS: Final = 0.1
 OPEN_UP_TO: Final = 300
 """A severity starts wholly open while it has at most this many findings; of the worst one the notes are seen always."""
@@ -552,6 +555,12 @@ class ProblemsPane(Pane):
         self._explain()
         self.counted.emit(problems.count(Severity.ERROR), problems.count(Severity.WARNING))
 
+    def _press(self, name: str) -> None:
+        if name == ALL:
+            self.head.severity.setCurrentIndex(0)
+        else:
+            super()._press(name)
+
     def _filter(self) -> None:
         self.model.set_filter(self.head.words.text(), self.head.least)
         self._open()
@@ -596,10 +605,10 @@ class ProblemsPane(Pane):
         self.head.tell(f"{counts}.{waiting} {more}".strip())
         self.note_changed.emit(count(len(problems.findings), "finding", "findings"))
         if problems.findings and not self.head.words.text():
-            advice = tr("{counts}. Choose “All” above to read the others.", counts=counts)
-            self.empty.say(tr("Nothing to mend"), advice)
+            self.empty.say(tr("Nothing to mend"), f"{counts}.", ((ALL, tr("Show all")),))
         elif problems.findings:
-            self.empty.say(tr("Nothing found"), tr("No problem has all these words and this severity."))
+            text = tr("No problem has all these words and this severity.")
+            self.empty.say(tr("Nothing found"), text, filter_doors())
         else:
             self.empty.say(tr("No problems found"), problems.checked)
 

@@ -81,6 +81,7 @@ class FolderDialog(Dialog):
             label(self, said), label(self, more, "muted"), *told, self.field, (self.list, 1),
             self.answers(self.open_button), of=self,
         )  # fmt: skip
+        self.list.filtered_by(self.field)
         self.list.chosen.connect(lambda _row: self._settle())
         self.list.pressed.connect(lambda _row: self.accept())
         self.model.set_rows(rows)

@@ -51,7 +51,7 @@ from lorestudio.ui.widgets.layouts import (
     tight,
     tool,
 )
-from lorestudio.ui.widgets.pane import EmptyState, FilterStrip, Pane
+from lorestudio.ui.widgets.pane import EmptyState, FilterStrip, Pane, filter_doors
 from lorestudio.ui.widgets.rows import RowList
 
 ANSWERS, FUNNEL, PROMPT, LOG, AI = range(5)
@@ -265,7 +265,7 @@ class TracePane(Pane):
         stages = tool(self, tr("Unfold the phases"), wanted, tip=tip, checkable=True)
         self.all_stages = iconed(self.theme, stages, "columns")
         self.nothing = EmptyState(self.theme, "search", self)
-        self.nothing.pressed.connect(self.wanted)
+        self.nothing.pressed.connect(self._press)
         self.only = FilterStrip(self.theme, self)
         self.only.cleared.connect(self.show_all_rows)
         self._rows_or_nothing = stack(self.answers, self.nothing)
@@ -495,7 +495,8 @@ class TracePane(Pane):
             self._rows_or_nothing.setCurrentWidget(self.answers)
             return
         if self.filter.text():
-            self.nothing.say(tr("No row fits the filter"), tr("Rows are filtered by title, result and reason."))
+            text = tr("Rows are filtered by title, result and reason.")
+            self.nothing.say(tr("No row fits the filter"), text, filter_doors())
         else:
             widening = tr(self._trace.words.widening(self._trace)) if self._trace is not None else ""
             doors: tuple[tuple[str, str], ...] = ()

@@ -41,7 +41,7 @@ from lorestudio.ui.state.session import Session
 from lorestudio.ui.state.traces import FiringCounts
 from lorestudio.ui.widgets.layouts import SearchField, able, column, iconed, label, named, row, tool
 from lorestudio.ui.widgets.paint import Mark, fate_mark
-from lorestudio.ui.widgets.pane import Pane
+from lorestudio.ui.widgets.pane import Pane, filter_doors
 from lorestudio.ui.widgets.record_table import RecordView
 
 FILTER_DELAY_MS: Final = 120
@@ -374,7 +374,8 @@ class VaultPane(Pane):
             self.matches.setText(self._found_words(total) if shown.filtered else total)
             self._show_totals()
             if shown.filtered:
-                self.empty.say(tr("Nothing found"), tr("No title, key, tag or file name has all these words."))
+                text = tr("No title, key, tag or file name has all these words.")
+                self.empty.say(tr("Nothing found"), text, filter_doors())
             else:
                 self._say_no_entries(project)
         offered = bool(self._plain) and not shown.filtered

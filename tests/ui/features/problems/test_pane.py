@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from PySide6.QtCore import QModelIndex, Qt
 from PySide6.QtTest import QAbstractItemModelTester, QTest
-from PySide6.QtWidgets import QApplication, QTextBrowser
+from PySide6.QtWidgets import QApplication, QPushButton, QTextBrowser
 
 from lorestudio.domain.lifecycle import Cancelled, CancelToken
 from lorestudio.domain.records import replace
@@ -144,7 +144,10 @@ def test_at_first_it_shows_what_has_to_be_mended(qtbot: QtBot, stage: Stage, mes
     (remark,) = {item.severity for item in stage.pane.problems.findings}
     assert remark is Severity.INFO
     counts = "0 errors, 0 warnings, 1 remark; 0 shown"
-    assert stage.pane.empty.text.text() == f"{counts}. Choose “All” above to read the others."
+    assert stage.pane.empty.text.text() == f"{counts}."
+    (everything,) = stage.pane.empty.page.findChildren(QPushButton)
+    everything.click()
+    assert [each.severity for each in stage.pane.model.findings()] == [Severity.INFO]
 
 
 def test_findings_come_by_severity_and_note(filled: Stage) -> None:
@@ -741,7 +744,9 @@ def test_a_filter_that_hides_all_says_so(filled: Stage) -> None:
     assert (pane.empty.title.text(), pane.focus_target()) == ("Nothing found", pane.head.words)
     assert pane.empty.text.text() == "No problem has all these words and this severity."
     assert pane.head.told.text().endswith("; 0 shown.")
-    pane.head.words.setText("")
+    (clear,) = pane.empty.page.findChildren(QPushButton)
+    clear.click()
+    assert pane.head.words.text() == ""
     assert pane.focus_target() is pane.tree
     assert not pane.head.told.text().startswith("5 shown")
     assert pane.open_search()

@@ -11,7 +11,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QFont, QFontInfo, QGuiApplication
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QPlainTextEdit
+from PySide6.QtWidgets import QPlainTextEdit, QPushButton
 from pytestqt.qtbot import QtBot
 
 from lorestudio.domain.chat import Generation
@@ -135,7 +135,9 @@ def test_a_filter_looks_among_those_that_came_into_question(window: MainWindow, 
     assert pane.nothing.isVisibleTo(pane)
     assert "No row fits the filter" in pane.nothing.title.text()
     assert note(window).startswith("Reply #2 · 0 of 0 entries")
-    pane.filter.clear()
+    (clear,) = pane.nothing.page.findChildren(QPushButton)
+    clear.click()
+    assert (pane.filter.text(), pane.filter.hasFocus()) == ("", True)
     assert pane.answers.isVisibleTo(pane)
     assert pane.model.rowCount() == 1
 

@@ -10,7 +10,15 @@ import pytest
 from PySide6.QtCore import QMimeData, QModelIndex, QPoint, Qt, QTimer
 from PySide6.QtGui import QContextMenuEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QAbstractItemView, QApplication, QLineEdit, QMenu, QStyleOptionViewItem, QTreeView
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QApplication,
+    QLineEdit,
+    QMenu,
+    QPushButton,
+    QStyleOptionViewItem,
+    QTreeView,
+)
 from pytestqt.qtbot import QtBot
 
 from lorestudio.domain.entry import Entry, LeftOutNote, NoteProblem, VaultIndex
@@ -65,6 +73,17 @@ def test_a_search_finds_counts_and_goes(pane: VaultPane, qtbot: QtBot) -> None:
     qtbot.keyClick(pane.filter, Qt.Key.Key_Escape)
     pane.apply_filter()
     assert pane.filter.text() == ""
+    assert pane.model.entries() == [CROWN, DAWNKEEP, BELL, RULES, SKARN]
+
+
+def test_what_finds_nothing_has_a_button_that_empties_the_filter(pane: VaultPane, qtbot: QtBot) -> None:
+    pane.open_search()
+    type_filter(pane, "nowhere to be found", qtbot)
+    assert pane.empty.isVisibleTo(pane)
+    qtbot.waitUntil(lambda: len(pane.empty.page.findChildren(QPushButton)) == 1)
+    pane.empty.page.findChild(QPushButton).click()
+    pane.apply_filter()
+    assert (pane.filter.text(), pane.filter.hasFocus()) == ("", True)
     assert pane.model.entries() == [CROWN, DAWNKEEP, BELL, RULES, SKARN]
 
 
