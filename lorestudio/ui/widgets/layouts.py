@@ -13,6 +13,7 @@ from PySide6.QtCore import SIGNAL, QEvent, QObject, QPoint, QRect, QRectF, QSize
 from PySide6.QtGui import QKeyEvent, QPainter, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractButton,
+    QApplication,
     QBoxLayout,
     QButtonGroup,
     QComboBox,
@@ -148,6 +149,40 @@ def tabbed(parent: QWidget, name: str, *pages: tuple[QWidget, str]) -> QTabWidge
     for page, title in pages:
         made.addTab(page, title)
     return made
+
+
+class TabCorner(QObject):
+    """What stands beside tabs. Where `part` of it has no room there, it goes to a `place` of its own, and comes back.
+
+    Tabs that have less room than they take are scrolled, and some of them are out of sight.
+    """
+
+    def __init__(self, tabs: QTabWidget, part: QWidget, place: QWidget, *others: QWidget) -> None:
+        super().__init__(tabs)
+        self._tabs, self._part, self._place, self._others = tabs, part, place, others
+        self._line = row((part, 1), *others, spacing=8, margins=(6, 0, 8, 1))
+        self._away = row(margins=(8, 4, 8, 1))
+        place.setLayout(self._away)
+        place.hide()
+        tabs.setCornerWidget(holding(self._line))
+        tabs.installEventFilter(self)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Qt: the tabs have another width."""
+        if watched is self._tabs and event.type() is QEvent.Type.Resize:
+            self._fit()
+        return super().eventFilter(watched, event)
+
+    def _fit(self) -> None:
+        part, room = self._part, self._tabs.width() - self._tabs.tabBar().sizeHint().width()
+        wide = [part.minimumWidth() or part.sizeHint().width(), *(each.sizeHint().width() for each in self._others)]
+        away = room < sum(wide) + self._line.spacing() * len(self._others) + 14
+        if away is self._place.isHidden():
+            keyboard = QApplication.focusWidget()
+            self._place.setVisible(away)
+            (self._away if away else self._line).insertWidget(0, part, 1)
+            if keyboard is not None and (keyboard is part or part.isAncestorOf(keyboard)):
+                keyboard.setFocus()
 
 
 def named(widget: _Widget, name: str, tip: str = "", *, kind: str = "") -> _Widget:

@@ -48,6 +48,7 @@ from lorestudio.ui.state.session import Session
 from lorestudio.ui.widgets.cells import Cells
 from lorestudio.ui.widgets.chart import BarChart, Bars, Layer
 from lorestudio.ui.widgets.layouts import (
+    TabCorner,
     column,
     combo,
     filling,
@@ -341,8 +342,9 @@ class TimelinePane(Pane):
         pages = (self.map, tr("Map")), (self._turns_place, tr("Turns")), (self._entries_place, tr("Entries"))
         self.or_empty("list", self._whole)
         self.tabs = tabbed(self._whole, tr("Views of the timeline"), *pages, (self._cache_page(), tr("Cache")))
-        self.tabs.setCornerWidget(self._corner())
-        tight(self.changes, self.cache, (self.tabs, 1), of=self._whole)
+        place = QWidget(self._whole)
+        TabCorner(self.tabs, self._corner(), place)
+        tight(self.changes, self.cache, place, (self.tabs, 1), of=self._whole)
         self.pages.setMinimumSize(240, 24)
         self.pages.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Ignored)
         self.column.addWidget(self.pages, 1)
@@ -392,7 +394,7 @@ class TimelinePane(Pane):
         buttons = (self.out, self.into, self.swipes, self.injected, self.save)
         for button, icon in zip(buttons, ("minus", "plus", "columns", "check", "save"), strict=True):
             iconed(self.theme, button, icon)
-        return holding(row(self.order, *buttons, spacing=1, margins=(4, 1, 6, 1)))
+        return holding(row(self.order, *buttons, spacing=1, margins=0))
 
     def _connect(self) -> None:
         session, selection = self._session, self._selection

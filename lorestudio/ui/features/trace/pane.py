@@ -7,7 +7,7 @@ from functools import cached_property, partial
 
 from PySide6.QtCore import QModelIndex, Qt, Signal
 from PySide6.QtGui import QGuiApplication, QKeyEvent, QResizeEvent
-from PySide6.QtWidgets import QPlainTextEdit, QWidget
+from PySide6.QtWidgets import QPlainTextEdit, QSizePolicy, QWidget
 
 from lorestudio.domain.tokens import CHARS_4
 from lorestudio.settings.behaviour import switches
@@ -37,6 +37,7 @@ from lorestudio.ui.state.session import Session
 from lorestudio.ui.widgets.cells import CellDelegate
 from lorestudio.ui.widgets.layouts import (
     SearchField,
+    TabCorner,
     column,
     filling,
     holding,
@@ -120,7 +121,7 @@ class TracePane(Pane):
             self, tr("Views of the run"), (self._make_answers_page(), tr("Answers")), (self.flow, tr("Funnel")),
             (self._prompt_place, tr("Prompt")), (self.log, tr("Log")), (self._ai_place, tr("AI")),
         )  # fmt: skip
-        self.tabs.setCornerWidget(holding(row(self.filter, self.all_stages, spacing=8, margins=(6, 0, 8, 1))))
+        TabCorner(self.tabs, self.filter, self._filter_place, self.all_stages)
         # The widest page, seldom looked at, would push the window out of its screen.
         self.tabs.setMinimumWidth(round(NARROWEST * min(letters(self), 1.35)))
         self.tabs.currentChanged.connect(self._tab_chosen)
@@ -172,7 +173,7 @@ class TracePane(Pane):
         super().resizeEvent(event)
         larger = letters(self)
         wide = event.size().width() >= WIDE * larger
-        self.filter.setFixedWidth(round(118 * larger) if wide else max(78, round(event.size().width() * 0.18)))
+        self.filter.setMinimumWidth(round(118 * larger) if wide else max(78, round(event.size().width() * 0.18)))
         self.filter.setPlaceholderText(tr("Filter rows") if wide else tr("Filter"))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
@@ -260,6 +261,8 @@ class TracePane(Pane):
 
     def _make_answers_page(self) -> QWidget:
         self.search_field = self.filter = SearchField(self, tr("Filter the answers"), tr("Filter rows"), self._filter)
+        self.filter.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)  # its least width, or a line
+        self._filter_place = QWidget(self)
         wanted = partial(self.wanted.emit, "trace.all_stages")
         tip = tr("Unfold all phases into their stages (Q)")
         stages = tool(self, tr("Unfold the phases"), wanted, tip=tip, checkable=True)
@@ -269,7 +272,7 @@ class TracePane(Pane):
         self.only = FilterStrip(self.theme, self)
         self.only.cleared.connect(self.show_all_rows)
         self._rows_or_nothing = stack(self.answers, self.nothing)
-        self.splitter = split(holding(tight(self.only, (self._rows_or_nothing, 1))))
+        self.splitter = split(holding(tight(self._filter_place, self.only, (self._rows_or_nothing, 1))))
         return self.splitter
 
     def _show(self) -> None:
