@@ -13,7 +13,6 @@ from PySide6.QtCore import SIGNAL, QEvent, QObject, QPoint, QRect, QRectF, QSize
 from PySide6.QtGui import QKeyEvent, QPainter, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractButton,
-    QApplication,
     QBoxLayout,
     QButtonGroup,
     QComboBox,
@@ -178,10 +177,11 @@ class TabCorner(QObject):
         wide = [part.minimumWidth() or part.sizeHint().width(), *(each.sizeHint().width() for each in self._others)]
         away = room < sum(wide) + self._line.spacing() * len(self._others) + 14
         if away is self._place.isHidden():
-            keyboard = QApplication.focusWidget()
+            keyboard = self._tabs.window().focusWidget()
             self._place.setVisible(away)
             (self._away if away else self._line).insertWidget(0, part, 1)
             if keyboard is not None and (keyboard is part or part.isAncestorOf(keyboard)):
+                part.show()  # at once, as the keyboard goes there: a layout shows it in the next turn
                 keyboard.setFocus()
 
 

@@ -15,6 +15,7 @@ from lorestudio.ui.widgets.layouts import (
     USUAL_LINE,
     ProgressBar,
     SearchField,
+    TabCorner,
     Wrapping,
     chip_height,
     column,
@@ -33,6 +34,7 @@ from lorestudio.ui.widgets.layouts import (
     scrolled,
     split,
     stack,
+    tabbed,
     text_view,
     tight,
     tool,
@@ -325,3 +327,29 @@ def test_a_number_begins_about_where_a_line_of_text_does(theme: Theme, parent: Q
     drain()
     wanted, place = (next(each.box.x() for each in drawn(field) if each.words == "8") for field in (line, number))
     assert wanted - 4 < place <= wanted
+
+
+def test_what_stands_beside_tabs_has_a_line_of_its_own_where_the_tabs_would_be_scrolled(parent: QWidget) -> None:
+    tabs = tabbed(parent, "Views", *((QWidget(), f"A long title {place}") for place in range(3)))
+    field, place, other = SearchField(parent, "Search"), QWidget(parent), tool(parent, "Other")
+    field.setMinimumWidth(100)
+    TabCorner(tabs, field, place, other)
+    tight(place, (tabs, 1), of=parent)
+    bar = tabs.tabBar()
+    wide = bar.sizeHint().width()
+    parent.resize(wide + 300, 200)
+    parent.show()
+    field.setFocus()
+    for width, away in ((wide + 60, True), (wide + 300, False), (wide + 60, True)):
+        parent.resize(width, 200)
+        drain()
+        assert (place.isVisible(), place.isAncestorOf(field), tabs.isAncestorOf(field)) == (away, away, not away)
+        assert bar.width() >= wide
+        assert field.isVisible()
+        assert other.isVisible()
+        assert tabs.isAncestorOf(other)
+        assert parent.focusWidget() is field
+    field.hide()
+    parent.resize(wide + 300, 200)
+    drain()
+    assert field.isHidden()

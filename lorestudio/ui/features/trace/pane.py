@@ -44,7 +44,6 @@ from lorestudio.ui.widgets.layouts import (
     iconed,
     letters,
     named,
-    row,
     split,
     stack,
     tabbed,
