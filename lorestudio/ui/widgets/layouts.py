@@ -180,7 +180,7 @@ class TabCorner(QObject):
             keyboard = self._tabs.window().focusWidget()
             self._place.setVisible(away)
             (self._away if away else self._line).insertWidget(0, part, 1)
-            if keyboard is not None and (keyboard is part or part.isAncestorOf(keyboard)):
+            if keyboard is part or part.isAncestorOf(keyboard):
                 part.show()  # at once, as the keyboard goes there: a layout shows it in the next turn
                 keyboard.setFocus()
 
