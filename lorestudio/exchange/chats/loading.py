@@ -115,9 +115,8 @@ def load_chat(path: Path) -> LoadedChat:
 def chat_in(data: bytes, path: Path) -> LoadedChat:
     """The chat in the bytes of a file, as `load_chat`. Raises InputError."""
     jsonl = path.suffix.lower() == ".jsonl"
-    lines = jsonl and data.removeprefix(BOM.encode()).lstrip(b" \t\r\n\0").startswith(
-        b'{"'
-    )  # a crash leaves zeros in them
+    begun = data.removeprefix(BOM.encode()).lstrip(b" \t\r\n\0")  # a crash leaves zeros
+    lines = jsonl and begun.startswith(b'{"')
     if b"\0" in data and not lines:
         raise InputError(path, "this is no text. Open a SillyTavern chat file (.jsonl) or plain text (.txt).")
     try:

@@ -85,7 +85,8 @@ def act(top: QWidget, chance: random.Random) -> str:
 
 
 @pytest.mark.long
-@pytest.mark.qt_log_ignore("^Mouse event .* not accepted", "^This plugin does not support ")  # the first click of two may have disabled it
+# The first click of two may have disabled what the second is meant for.
+@pytest.mark.qt_log_ignore("^Mouse event .* not accepted", "^This plugin does not support ")
 @pytest.mark.parametrize("seed", range(4))
 def test_random_input_meets_no_error(
     make_window: Callable[..., MainWindow], qtbot: QtBot, tmp_path: Path, seed: int
