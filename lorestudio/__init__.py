@@ -8,9 +8,7 @@ What scripts and notebooks use stands here (`studio.scripting`), and is loaded w
 '7 entries matched, 1 was pinned, 1 was gated out, 7 were injected (744 of 1,300 tokens, and 89 in outlets).'
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING
-
+TYPE_CHECKING = False  # as of typing, which would be loaded before anybody can hear Ctrl+C
 if TYPE_CHECKING:
     from lorestudio.domain.entry import Entry
     from lorestudio.exchange.problems import InputError
@@ -79,6 +77,8 @@ if not TYPE_CHECKING:  # mypy would take any name for one of the package's
 
     def __getattr__(name: str) -> object:
         """What is asked for, from the module that has it."""
+        from importlib import import_module  # noqa: PLC0415  # the same
+
         if name == "__version__":
             return import_module("lorestudio.domain.resources").VERSION
         if name not in _PLACES:

@@ -15,7 +15,10 @@ def main() -> None:
             setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: PTH123, SIM115  # until the end
     try:
         _run()
-    except KeyboardInterrupt:  # while modules are loaded; what runs then says so itself
+    except (KeyboardInterrupt, RuntimeError) as error:  # while modules are loaded; what runs then says so itself
+        # Python makes another error of one that comes while a class is made.
+        if not isinstance(error, KeyboardInterrupt) and not isinstance(error.__cause__, KeyboardInterrupt):
+            raise
         sys.stderr.write("lorestudio: stopped.\n")
         sys.exit(130)
     except OSError as error:

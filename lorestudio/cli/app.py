@@ -89,9 +89,12 @@ class _Loaded(Mapping[str, Any]):
 @cache
 def _loaded(name: str) -> Any:  # noqa: ANN401  # the same
     module, _, place = COMMANDS[name].rpartition(".")
-    from lorestudio.cli.command import command  # noqa: PLC0415  # the version is told without it
+    try:
+        from lorestudio.cli.command import command  # noqa: PLC0415  # the version is told without it
 
-    found: typer.Typer | Callable[..., None] = getattr(import_module(f"lorestudio.cli.{module}"), place)
+        found: typer.Typer | Callable[..., None] = getattr(import_module(f"lorestudio.cli.{module}"), place)
+    except KeyboardInterrupt as stop:  # typer would end without a word; `lorestudio.cli.main` has one
+        raise RuntimeError from stop
     if isinstance(found, typer.Typer):
         return get_command(found)
     one = typer.Typer(add_completion=False, rich_markup_mode=None)

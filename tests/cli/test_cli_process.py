@@ -94,20 +94,38 @@ cli.main()
     assert "4 generations" not in done.stdout.decode()
 
 
-def test_ctrl_c_while_modules_are_loaded_ends_with_130_and_a_word(tmp_path: Path, vault: Path) -> None:
-    code = """
+@pytest.mark.parametrize(
+    "interrupt",
+    [
+        "signal.raise_signal(signal.SIGINT)",
+        # As it comes out of a class that is being made.
+        "class Within:\n  def __set_name__(self, *_): signal.raise_signal(signal.SIGINT)\n class Made: a = Within()",
+    ],
+)
+@pytest.mark.parametrize("module", ["lorestudio.domain.resources", "lorestudio.cli.app", "lorestudio.cli.notes.lint"])
+def test_ctrl_c_while_modules_are_loaded_ends_with_130_and_a_word(
+    tmp_path: Path, vault: Path, module: str, interrupt: str
+) -> None:
+    code = f"""
 import signal, sys
 signal.signal(signal.SIGINT, signal.default_int_handler)
+def interrupt():
+ {interrupt}
 class Interrupting:
     def find_spec(self, name, path=None, target=None):
-        if name == "lorestudio.cli.app":
-            signal.raise_signal(signal.SIGINT)
+        if name == {module!r}:
+            interrupt()
 from lorestudio import cli
 sys.meta_path.insert(0, Interrupting())
 cli.main()
 """
     done = program(tmp_path, "lint", vault, code=code)
     assert (done.returncode, done.stderr.decode().splitlines()) == (130, ["lorestudio: stopped."])
+
+
+def test_nothing_is_loaded_before_ctrl_c_is_heard(tmp_path: Path) -> None:
+    code = "import errno, os, sys; known = set(sys.modules); import lorestudio.cli; print(*set(sys.modules) - known)"
+    assert set(program(tmp_path, code=code).stdout.decode().split()) == {"lorestudio", "lorestudio.cli"}
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no such pipes")
