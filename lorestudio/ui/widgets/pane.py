@@ -286,6 +286,9 @@ class FoldingRow(QWidget):
             self._grid.addWidget(self.second, int(folded), 0 if folded else 1)
 
 
+FLAT: Final = 1.3
+"""A pane that is so much wider than tall is flat."""
+
 CLEAR: Final = "filter.clear"
 
 
@@ -356,6 +359,11 @@ class Pane(QWidget):
             self.search_field.setFocus()
         else:
             self.wanted.emit(name)
+
+    @property
+    def is_flat(self) -> bool:
+        """Whether what else stands below each other has more room beside each other."""
+        return self.width() > FLAT * self.height()
 
     def focus_target(self) -> QWidget:
         """Where the keyboard goes when the pane is entered."""

@@ -188,7 +188,8 @@ class EdgeLegend(QWidget):
 
     def minimumSizeHint(self) -> QSize:
         """Qt: two beside each other."""
-        return QSize(self._wide() // 2, self._grid.minimumSize().height())
+        widest = max(button.sizeHint().width() for button in self.buttons.values())
+        return QSize(2 * widest + 14, self._grid.minimumSize().height())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Qt: in two rows where there is no room for one."""

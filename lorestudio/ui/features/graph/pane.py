@@ -10,7 +10,7 @@ from typing import Final
 
 from PySide6.QtCore import QPoint, QTimer, Signal
 from PySide6.QtGui import QGuiApplication, QResizeEvent
-from PySide6.QtWidgets import QMenu, QWidget
+from PySide6.QtWidgets import QBoxLayout, QMenu, QWidget
 
 from lorestudio.domain.entry import VaultIndex
 from lorestudio.domain.lifecycle import Progress
@@ -98,7 +98,9 @@ class GraphPane(Pane):
         self.view = GraphView(theme, self)
         self.note = named(label(self, kind="small", margins=(10, 3, 10, 3)), tr("About what is shown"))
         self.edges, self.colours = EdgeLegend(theme, self), ColourLegend(theme, self)
-        picture = holding(tight((self.or_empty("graph", self.view), 1), self.note, self.edges, self.colours))
+        self._legend = holding(tight(self.edges, self.colours, 1))
+        self._picture = tight((self.or_empty("graph", self.view), 1), self._legend)
+        picture = holding(tight((self._picture, 1), self.note))
         self._lists_place, self.gaps = QWidget(self), GapList(theme, self)
         pages = (picture, tr("Picture")), (self._lists_place, tr("List")), (self.gaps, tr("Gaps"))
         self.tabs = tabbed(self, tr("Views of the graph"), *pages)
@@ -572,9 +574,12 @@ class GraphPane(Pane):
     # ---- Qt ---------------------------------------------------------------------------------------------------------
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Qt: a narrow pane keeps room for its tabs."""
+        """Qt: a narrow pane keeps room for its tabs, a flat one for its picture: the legend stands beside it."""
         super().resizeEvent(event)
         self.bar.scope.set_narrow(event.size().width() < WIDE)
+        ways, flat = QBoxLayout.Direction, self.is_flat
+        self._legend.setMaximumWidth(self.edges.minimumSizeHint().width() if flat else self.maximumWidth())
+        self._picture.setDirection(ways.LeftToRight if flat else ways.TopToBottom)
 
 
 def _same_nodes(before: PreparedGraph, now: PreparedGraph) -> bool:

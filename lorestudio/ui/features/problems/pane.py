@@ -336,9 +336,6 @@ class ProblemDetails(QWidget):
 SETTLE_MS: Final = 300
 """So long nothing may change before the checks begin, so that a burst of changes is looked at once."""
 
-FLAT: Final = 1.3
-"""A pane that is so much wider than tall is flat."""
-
 ALL: Final = "all"
 """The button that shows what there is besides warnings and errors."""
 
@@ -402,8 +399,7 @@ class ProblemsPane(Pane):
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Qt: in a flat pane the explanation stands beside the tree instead of below it."""
         super().resizeEvent(event)
-        flat = self.width() > FLAT * self.height()
-        self.splitter.setOrientation(Qt.Orientation.Horizontal if flat else Qt.Orientation.Vertical)
+        self.splitter.setOrientation(Qt.Orientation.Horizontal if self.is_flat else Qt.Orientation.Vertical)
 
     # ---- what can be done -------------------------------------------------------------------------------------------
 

@@ -1112,3 +1112,20 @@ def test_what_comes_in_is_found_by_what_is_looked_for(window: MainWindow, pane: 
     window.session.set_project(make_project(entries=(*VAULT, Entry(5, "New.md", "vault", "Harbour"))))
     settled(qtbot, window)
     assert (pane.bar.hits.text(), pane.view.drawing.hits) == ("1 hit", {5})
+
+
+def test_in_a_flat_pane_the_legend_stands_beside_the_picture(window: MainWindow, pane: GraphPane) -> None:
+    def places(width: int, height: int) -> tuple[QRect, QRect]:
+        pane.resize(width, height)
+        pane.tabs.resize(width, height - 70)
+        for each in (pane.tabs.widget(0), pane.tabs.widget(0).parentWidget()):
+            each.resize(width, height - 110)
+        pane.tabs.widget(0).layout().activate()
+        return tuple(QRect(each.mapTo(pane, QPoint()), each.size()) for each in (pane.view, pane.edges))
+
+    view, legend = places(480, 270)
+    assert legend.left() > view.right()
+    assert legend.right() <= 480
+    view, legend = places(400, 500)
+    assert legend.top() > view.bottom()
+    assert view.width() == 400
