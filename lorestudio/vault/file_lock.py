@@ -38,13 +38,25 @@ class FileLock:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._descriptor: int | None = None
+        self._told_by: int | None = None
+
+    @property
+    def way_out(self) -> str:
+        """What to do where nothing but a number in the file says that somebody else has the lock, "" otherwise."""
+        if not self._told_by:
+            return ""
+        return (
+            f" The disk has no locks: “{self._path}” names process {self._told_by}, and one of that number runs here. "
+            "If it is no lorestudio, and none on another computer uses this folder, delete that file."
+        )
 
     def try_acquire(self) -> bool:
         """Take the lock, or say that somebody else has it. Its folder must exist; raises OSError."""
         while True:
             descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)
             try:
-                if not _lock(descriptor):
+                self._told_by = _lock(descriptor)
+                if self._told_by is not None:
                     os.close(descriptor)
                     return False
                 if _is_file(self._path, descriptor):  # else its last holder has deleted it meanwhile
@@ -90,7 +102,7 @@ def locked(path: Path, wait_s: float = WAIT_S) -> Iterator[None]:
     if not held:
         raise SaveError(
             f"Another lorestudio has been using “{path.parent}” for {wait_s:g} s. "
-            "Wait until it has finished its work, or close it, and try again."
+            f"Wait until it has finished its work, or close it, and try again.{lock.way_out}"
         )
     try:
         yield
@@ -105,8 +117,10 @@ def _is_file(path: Path, descriptor: int) -> bool:
         return False
 
 
-def _lock(descriptor: int) -> bool:
-    """Lock the open file without waiting. Raises OSError."""
+def _lock(descriptor: int) -> int | None:
+    """Lock the open file without waiting; else the process in it that has it where that alone tells, 0 where the
+    system does. Raises OSError.
+    """
     try:
         if sys.platform == "win32":
             msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
@@ -114,17 +128,18 @@ def _lock(descriptor: int) -> bool:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:
         if error.errno in _HELD:
-            return False
+            return 0
         if error.errno in _NO_LOCKS:
-            return not _other_process_runs(descriptor)
+            return _other_process(descriptor)
         raise
-    return True
+    return None
 
 
-def _other_process_runs(descriptor: int) -> bool:
+def _other_process(descriptor: int) -> int | None:
     os.lseek(descriptor, 0, os.SEEK_SET)
     written = os.read(descriptor, 20)
-    return written.isdigit() and int(written) != os.getpid() and process_runs(int(written))
+    other = int(written) if written.isdigit() else os.getpid()
+    return other if other != os.getpid() and process_runs(other) else None
 
 
 class OpenVaults:

@@ -458,7 +458,8 @@ class RecapSession(Struct, eq=False):
             folder.mkdir(parents=True, exist_ok=True)
             held = lock.try_acquire()
         if not held:
-            raise InputError(self.path, "another lorestudio is working on the recaps of this chat. Let it finish.")
+            why = f"another lorestudio is working on the recaps of this chat. Let it finish.{lock.way_out}"
+            raise InputError(self.path, why)
         self._lock = lock
         self.worker.state, told = load_queue(queue_path(self.path))
         self.problems = (*self.problems, *told)

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import errno
 import os
+import re
 import subprocess
 import sys
 import threading
@@ -329,12 +331,37 @@ def test_threads_and_processes_take_turns(snapshots: Snapshots, note: Path, tmp_
     assert snapshots.problems == ()
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="it locks in another way")
+def test_a_number_that_was_left_on_a_disk_without_locks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import fcntl  # noqa: PLC0415  # Windows has none
+
+    from lorestudio.vault.file_lock import locked  # noqa: PLC0415  # only here
+
+    def none(*_given: object) -> None:
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr(fcntl, "flock", none)
+    lock = tmp_path / "lock"
+    lock.write_text(str(os.getppid()))  # of another computer, say
+    told = (
+        f"The disk has no locks: “{lock}” names process {os.getppid()}, and one of that number runs here. If it is"
+    )
+    with pytest.raises(SaveError, match=re.escape(told)), locked(lock, 0.05):
+        pass
+    lock.unlink()
+    with locked(lock, 0.05):
+        assert lock.read_text() == str(os.getpid())
+    lock.write_text("999999999")  # which has ended
+    with locked(lock, 0.05):
+        assert lock.read_text() == str(os.getpid())
+
+
 def test_a_lock_that_is_not_let_go(tmp_path: Path, note: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from lorestudio.vault.file_lock import FileLock, locked  # noqa: PLC0415  # only here
 
     holder = FileLock(tmp_path / "lock")
     assert holder.try_acquire()
-    with pytest.raises(SaveError, match="Another lorestudio"), locked(tmp_path / "lock", 0.05):
+    with pytest.raises(SaveError, match=r"Another lorestudio .*, and try again\.$"), locked(tmp_path / "lock", 0.05):
         pass
     holder.release()
     with locked(tmp_path / "lock"):
