@@ -343,9 +343,7 @@ def test_a_number_that_was_left_on_a_disk_without_locks(tmp_path: Path, monkeypa
     monkeypatch.setattr(fcntl, "flock", none)
     lock = tmp_path / "lock"
     lock.write_text(str(os.getppid()))  # of another computer, say
-    told = (
-        f"The disk has no locks: “{lock}” names process {os.getppid()}, and one of that number runs here. If it is"
-    )
+    told = f"The disk has no locks: “{lock}” names process {os.getppid()}, and one of that number runs here. If it is"
     with pytest.raises(SaveError, match=re.escape(told)), locked(lock, 0.05):
         pass
     lock.unlink()
