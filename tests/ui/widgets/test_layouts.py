@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 from PySide6.QtCore import SIGNAL, QPoint, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QFont, QPainter, QPaintEvent
@@ -196,6 +198,15 @@ def test_parts_that_share_room_cannot_be_dragged_away(parent: QWidget) -> None:
     area = scrolled(QWidget(), "Page")
     assert (area.accessibleName(), area.widgetResizable(), area.frameWidth()) == ("Page", True, 0)
     assert scrolled(QWidget(), framed=True).frameWidth() > 0
+
+
+@pytest.mark.parametrize(("height", "larger"), [(10, 1.0), (14, 1.0), (21, 1.5), (28, 2.0)])
+def test_usual_letters_have_lines_of_fourteen_pixels(
+    parent: QWidget, monkeypatch: pytest.MonkeyPatch, height: int, larger: float
+) -> None:
+    """By which dialogs, columns and panes were laid out; those of a desktop with larger ones get as much more room."""
+    monkeypatch.setattr(parent, "fontMetrics", lambda: SimpleNamespace(height=lambda: height))
+    assert letters(parent) == larger
 
 
 def test_a_dialog_grows_with_its_letters_up_to_the_screen(parent: QWidget) -> None:
