@@ -90,7 +90,7 @@ def notes_called(project: Project, name: str) -> list[Entry | LeftOutNote]:
     An accent may be typed otherwise than it stands in the name, as a part of its letter or behind it.
     """
     wanted = same_name(name)
-    notes: list[Entry | LeftOutNote] = [*project.index.entries, *project.index.left_out]
+    notes = project.index.notes
     by_file = [note for note in notes if same_name(note.filename) == wanted]
     if by_file:
         return [next((note for note in by_file if note.filename == name), by_file[0])]

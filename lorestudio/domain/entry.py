@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from enum import IntEnum, StrEnum
 from types import MappingProxyType
-from typing import Final, Literal
+from typing import Final, Literal, TypeAlias
 
 from msgspec import Struct, field
 
@@ -91,7 +91,24 @@ OFF: Final = "wi_disable"
 """The property by which World Info leaves an entry out."""
 
 
-class Entry(Struct, frozen=True, eq=False, gc=False):  # no part of a cycle, and there are thousands of them
+NoteKey: TypeAlias = tuple[str, str]
+"""What a note is known by in every reading of a vault: the vault's name, and the file's in there."""
+
+
+class OfNote:
+    """What is, or is about, one note of a vault."""
+
+    __slots__ = ()
+    vault: str
+    filename: str
+
+    @property
+    def note_key(self) -> NoteKey:
+        """What the note is known by."""
+        return self.vault, self.filename
+
+
+class Entry(OfNote, Struct, frozen=True, eq=False, gc=False):  # no part of a cycle, and there are thousands of them
     """One note of lore that takes part in retrieval; compared by identity (rules: deeplore 0.3).
 
     `id` is the position in the index. Numbers keep JavaScript's reading (fractions and infinities are possible).
@@ -185,7 +202,7 @@ class NoteProblem(StrEnum):
         return self in {NoteProblem.NO_FRONT_MATTER, NoteProblem.NO_LOREBOOK_TAG}
 
 
-class LeftOutNote(Struct, frozen=True):
+class LeftOutNote(OfNote, Struct, frozen=True):
     """A file or folder that gave no entry: visible, with the reason and what to do.
 
     `title` is what the entry of a lorebook is called, whose `filename` nobody knows; "" for a file.

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Final, TypeAlias
 
+from lorestudio.domain.entry import NoteKey
 from lorestudio.domain.state import EntryRule
 from lorestudio.domain.texts import shorten
-from lorestudio.trace.diff import Key
 
 Carry: TypeAlias = Callable[[Any, Any], Any]
 """`carry(target, source)`: the target's inputs (`system`, `moment`, `state`) with this one part of the source's."""
@@ -43,7 +43,7 @@ class InputDifference:
     after: str
     carry: Carry = field(repr=False, compare=False)
     affects: tuple[str, ...] = ()
-    note: Key | None = None
+    note: NoteKey | None = None
     setting: str = ""
 
     @property

@@ -20,7 +20,7 @@ from typing import Final, TypeVar, overload
 from msgspec import Struct, field
 
 from lorestudio.domain.chat import Message
-from lorestudio.domain.entry import Entry, LeftOutNote, NoteProblem
+from lorestudio.domain.entry import Entry, LeftOutNote, NoteProblem, OfNote
 from lorestudio.domain.javascript import Json, fold, number_text, trim
 from lorestudio.domain.records import replace
 from lorestudio.domain.state import ChatControls, EntryRule, has_rule
@@ -43,7 +43,7 @@ class RunPart(StrEnum):
     SETTINGS = "settings"
 
 
-class NoteEdit(Struct, frozen=True):
+class NoteEdit(OfNote, Struct, frozen=True):
     """One property of one note: it goes (`removed`), its list gains and loses items, or it gets `value`."""
 
     vault: str
@@ -336,7 +336,7 @@ def key_ideas(
     `window` is the searched text, `chat` all messages so far, `notes` all notes: what these are called, or have as
     their keys, belongs to them, and of several words those come first that fewer notes have.
     """
-    others = [note for note in notes if (note.vault, note.filename) != (entry.vault, entry.filename)]
+    others = [note for note in notes if note.note_key != entry.note_key]
     texts = [f"{note.title}\n{note.content}" for note in others]
     folded = [fold(text) for text in texts]
     owned = {fold(name) for note in others for name in (note.title, *note.keys)}

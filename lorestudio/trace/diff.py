@@ -8,16 +8,14 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Final, Generic, TypeAlias, TypeVar
+from typing import Final, Generic, TypeVar
 
 from msgspec import Struct
 
+from lorestudio.domain.entry import NoteKey
 from lorestudio.domain.records import Terse
 from lorestudio.trace.journey import Fate, FateState, Journeys
 from lorestudio.trace.model import Injection, Trace
-
-Key: TypeAlias = tuple[str, str]
-"""An entry's vault and file name."""
 
 UNKNOWN: Final = -1
 """The number of an entry in a trace that does not mention it."""
@@ -29,7 +27,7 @@ class EntryChange(Struct, frozen=True):
     A fate's `entry` is the number in that run's trace, `UNKNOWN` where the trace does not mention the entry.
     """
 
-    key: Key
+    key: NoteKey
     title: str
     before: Injection | None
     after: Injection | None
@@ -67,7 +65,7 @@ class Changes(Terse, Generic[Change], frozen=True, kw_only=True):
         return bool(self.entered or self.left or self.moved or self.resized or self.rewritten)
 
 
-class InjectionChanges(Changes[Key], frozen=True):
+class InjectionChanges(Changes[NoteKey], frozen=True):
     """The changes by key."""
 
 
@@ -86,23 +84,23 @@ class TraceDiff(Changes[EntryChange], frozen=True, kw_only=True):
     tokens: tuple[int, int]
 
 
-def injections_by_key(trace: Trace) -> dict[Key, Injection]:
+def injections_by_key(trace: Trace) -> dict[NoteKey, Injection]:
     """The injections of a run by vault and file name, in injection order."""
-    found: dict[Key, Injection] = {}
+    found: dict[NoteKey, Injection] = {}
     for injection in trace.injections:
         ref = trace.entries[injection.entry]
-        found.setdefault((ref.vault, ref.filename), injection)
+        found.setdefault(ref.note_key, injection)
     return found
 
 
-def injection_changes(before: Mapping[Key, Injection], after: Mapping[Key, Injection]) -> InjectionChanges:
+def injection_changes(before: Mapping[NoteKey, Injection], after: Mapping[NoteKey, Injection]) -> InjectionChanges:
     """The changes between injections alone, which needs no look at the stages and so costs little."""
     stayed = [key for key in after if key in before]
     places = {key: place for place, key in enumerate(before)}
     wandered = _out_of_order([places[key] for key in stayed])
-    moved: list[Key] = []
-    resized: list[Key] = []
-    rewritten: list[Key] = []
+    moved: list[NoteKey] = []
+    resized: list[NoteKey] = []
+    rewritten: list[NoteKey] = []
     unchanged = 0
     for place, key in enumerate(stayed):
         one, other = before[key], after[key]
@@ -127,7 +125,7 @@ def compare(before: Trace, after: Trace) -> TraceDiff:
     """The changes from one run to the other."""
     old, new = _DiffSide(before), _DiffSide(after)
 
-    def change(key: Key) -> EntryChange:
+    def change(key: NoteKey) -> EntryChange:
         known = after.entries[new.ids[key]] if key in new.ids else before.entries[old.ids[key]]
         injections = old.injected.get(key), new.injected.get(key)
         return EntryChange(key, known.title, *injections, old.fate(key, new), new.fate(key, old))
@@ -158,11 +156,11 @@ class _DiffSide:
 
     def __init__(self, trace: Trace) -> None:
         self.trace = trace
-        self.ids: dict[Key, int] = {(ref.vault, ref.filename): ref.id for ref in trace.entries.values()}
+        self.ids: dict[NoteKey, int] = {ref.note_key: ref.id for ref in trace.entries.values()}
         self.injected = injections_by_key(trace)
         self._journeys = Journeys(trace)
 
-    def fate(self, key: Key, other: _DiffSide) -> Fate:
+    def fate(self, key: NoteKey, other: _DiffSide) -> Fate:
         """How this run ended for the entry. Of the same vault the other run's number is this one's too.
 
         What only another system has, such as its memories, was never a candidate; a note of the vault is told by its

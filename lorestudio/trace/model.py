@@ -19,7 +19,7 @@ from typing import Final
 from msgspec import Struct, field
 
 from lorestudio.domain.chat import Generation
-from lorestudio.domain.entry import Entry
+from lorestudio.domain.entry import Entry, OfNote
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.records import Terse
 from lorestudio.trace.vocabulary import PLAIN, Vocabulary
@@ -69,7 +69,7 @@ class RunOutcome(StrEnum):
     FAILED = "failed"
 
 
-class EntryRef(Struct, frozen=True, gc=False):  # texts and numbers only
+class EntryRef(OfNote, Struct, frozen=True, gc=False):  # texts and numbers only
     """Who an entry is, as far as a reader of the trace needs it. `priority` and `tokens` are the note's own."""
 
     id: int

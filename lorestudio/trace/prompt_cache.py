@@ -22,10 +22,9 @@ from typing import TypeAlias
 from msgspec import Struct
 
 from lorestudio.domain.chat import Message
-from lorestudio.domain.entry import Position
+from lorestudio.domain.entry import NoteKey, Position
 from lorestudio.domain.records import Terse, replace, same_start
 from lorestudio.domain.tokens import TokenCounter
-from lorestudio.trace.diff import Key
 from lorestudio.trace.model import PromptBlock, Trace
 from lorestudio.trace.prompt import prompt_order
 
@@ -41,7 +40,7 @@ class PromptPiece(Struct, frozen=True):
     text: str
     tokens: int
     title: str
-    key: Key | None = None
+    key: NoteKey | None = None
     tag: str = ""
     depth: float | None = None
     host: bool = False
@@ -121,7 +120,7 @@ def _block_pieces(trace: Trace, block: PromptBlock, counter: TokenCounter) -> It
         ref = trace.entries.get(part.entry) if part.entry is not None else None
         text = block.text[start : part.end]
         start = part.end
-        title, key = (ref.title, (ref.vault, ref.filename)) if ref is not None else (block.tag, None)
+        title, key = (ref.title, ref.note_key) if ref is not None else (block.tag, None)
         yield PromptPiece(text, counter.count(text), title, key, block.tag, depth)
     if start < len(block.text):
         text = block.text[start:]
@@ -150,7 +149,7 @@ class CacheMiss(Struct, frozen=True):
 
     kind: CauseKind
     title: str
-    key: Key | None = None
+    key: NoteKey | None = None
     tokens: int = 0
     depth: float | None = None
     host: bool = False
@@ -311,7 +310,7 @@ def _because(kind: CauseKind, piece: PromptPiece) -> CacheMiss:
     return CacheMiss(kind, piece.title, piece.key, piece.tokens, piece.depth, piece.host)
 
 
-def _name(piece: PromptPiece) -> tuple[Key | None, str]:
+def _name(piece: PromptPiece) -> tuple[NoteKey | None, str]:
     """What makes a placed piece the same in two prompts: its entry, or the prompt's tag where there is none."""
     return piece.key, "" if piece.key is not None else piece.tag
 

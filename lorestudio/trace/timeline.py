@@ -14,8 +14,9 @@ from typing import Final
 
 from msgspec import Struct
 
+from lorestudio.domain.entry import NoteKey
 from lorestudio.trace.budget import BudgetOrigin, budget_view
-from lorestudio.trace.diff import InjectionChanges, Key, injection_changes, injections_by_key
+from lorestudio.trace.diff import InjectionChanges, injection_changes, injections_by_key
 from lorestudio.trace.journey import FOREIGN_IDS, Fate, FateState, Journeys
 from lorestudio.trace.model import Injection, Outcome, Phase, Trace, token_limit
 from lorestudio.trace.vocabulary import PLAIN, Vocabulary
@@ -94,7 +95,7 @@ class TurnSummary:
     used: int
     budget: float | None
     endings: Mapping[int, Ending] = field(repr=False)
-    injected: Mapping[Key, Injection] = field(repr=False)
+    injected: Mapping[NoteKey, Injection] = field(repr=False)
     strangers: Mapping[int, str] = field(default_factory=lambda: EMPTY_TITLES, repr=False)
     words: Vocabulary[Trace] = field(default=PLAIN, compare=False, repr=False)
     by_origin: Mapping[BudgetOrigin, int] = field(default_factory=dict, repr=False)

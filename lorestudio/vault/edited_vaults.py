@@ -11,6 +11,7 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
+from lorestudio.domain.entry import OfNote
 from lorestudio.domain.records import Terse, replace
 from lorestudio.domain.texts import text_digest
 from lorestudio.domain.tokens import TokenCounter
@@ -22,7 +23,7 @@ from lorestudio.vault.front_matter import BOM
 from lorestudio.vault.index import VaultState, assemble, definition_path, known_definitions
 
 
-class NoteText(Terse, frozen=True):
+class NoteText(OfNote, Terse, frozen=True):
     """The text that a note would have, None for one that would be gone. `filename` is relative to the vault."""
 
     unprinted = ("text",)

@@ -446,7 +446,7 @@ def kept_as_indexed(
     So a reference that was taken out stays out, and a merged text is merged once more (rules: deeplore 1.13).
     """
     now = update(before, [ScannedVault.of(files) for files in files_by_vault], settings, counter).state
-    indexed = {(entry.vault, entry.filename): entry for entry in before.index.entries}
+    indexed = {entry.note_key: entry for entry in before.index.entries}
     same = {
         (vault.name, file.filename)
         for number, vault in enumerate(now.vaults)
@@ -489,12 +489,12 @@ def changes_between(old: VaultIndex, new: VaultIndex) -> IndexChanges:
     """What a person is told about a new index (rules: deeplore 1.13 step 6)."""
     if old is new:
         return IndexChanges()
-    before = {(entry.vault, entry.filename): entry for entry in old.entries}
-    after = {(entry.vault, entry.filename) for entry in new.entries}
+    before = {entry.note_key: entry for entry in old.entries}
+    after = {entry.note_key for entry in new.entries}
     added, modified, keys_changed, other = [], [], [], []
     modified_titles: set[str] = set()
     for entry in new.entries:
-        earlier = before.get((entry.vault, entry.filename))
+        earlier = before.get(entry.note_key)
         if earlier is None:
             added.append(entry)
             continue
@@ -507,7 +507,7 @@ def changes_between(old: VaultIndex, new: VaultIndex) -> IndexChanges:
             keys_changed.append(entry)
         elif earlier.content == entry.content and earlier.content_hash != entry.content_hash:
             other.append(entry)
-    removed = [entry for entry in old.entries if (entry.vault, entry.filename) not in after]
+    removed = [entry for entry in old.entries if entry.note_key not in after]
     return IndexChanges(tuple(added), tuple(removed), tuple(modified), tuple(keys_changed), tuple(other))
 
 

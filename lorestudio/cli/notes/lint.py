@@ -121,7 +121,7 @@ def _print(
             style = "green" if line.startswith("+") else "red" if line.startswith("-") else "dim"
             console.print(Text(line, style=style), soft_wrap=True)
         console.print()
-    notes = grouped((finding.note, finding) for finding in shown)
+    notes = grouped((finding.note_key, finding) for finding in shown)
     several = len({vault for vault, filename in notes if filename}) > 1
     for (vault, filename), findings in notes.items():
         entry = findings[0].entry

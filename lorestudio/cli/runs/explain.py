@@ -269,7 +269,7 @@ def explain(
         found: WhyNot | None = _search(finder, note, quiet=as_json)
     else:
         inside = note.id in {each.entry for each in trace.injections} if not isinstance(note, LeftOutNote) else False
-        found = None if inside else finder.find((note.vault, note.filename), first=True)
+        found = None if inside else finder.find(note.note_key, first=True)
     held = HeldRuns(simulator, generation)
     would = held.of(note.id) if isinstance(note, Entry) else None
     explained = EntryExplained(trace, note, would, found, held.not_held)
@@ -293,8 +293,8 @@ def find_in(project: Project, trace: Trace, name: str) -> Entry | LeftOutNote | 
     Memories and messages are told shortened, and lists of memories have the beginnings of their ids: a beginning is
     enough where no note is called so. Raises InputError.
     """
-    known = {(entry.vault, entry.filename) for entry in project.index.entries}
-    own = [ref for ref in trace.entries.values() if (ref.vault, ref.filename) not in known]
+    known = {entry.note_key for entry in project.index.entries}
+    own = [ref for ref in trace.entries.values() if ref.note_key not in known]
     found = [ref for ref in own if ref.filename == name] or [ref for ref in own if ref.title.lower() == name.lower()]
     if not found and not notes_called(project, name):
         begins = name.lower()
@@ -327,4 +327,4 @@ def _search(finder: WhyNotFinder, note: Entry | LeftOutNote | EntryRef, *, quiet
         def told(news: WhyNotNews) -> None:
             bar.update(task, completed=news.done, total=news.total, description=news.trying)
 
-        return finder.find((note.vault, note.filename), told)
+        return finder.find(note.note_key, told)

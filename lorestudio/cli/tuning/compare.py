@@ -16,12 +16,12 @@ from lorestudio.cli.options import SYSTEMS, BookOption, JsonOption, NeededChat, 
 from lorestudio.cli.output import print_json, say_all
 from lorestudio.cli.screen import Screen, figure, filled, fixed, fold, in_parts, table
 from lorestudio.cli.tuning.whole_chats import candidates_with_books
+from lorestudio.domain.entry import NoteKey
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.records import picked, replace
 from lorestudio.settings.rules import VERSIONS
 from lorestudio.studio.compare.comparison import (
     Comparison,
-    Note,
     TurnComparison,
     by_rules,
     candidate,
@@ -168,7 +168,7 @@ def comparison_json(found: Comparison) -> Mapping[str, Json]:
     }
 
 
-def _whys(found: Comparison, turn: TurnComparison, alone: frozenset[Note]) -> Mapping[str, Json]:
+def _whys(found: Comparison, turn: TurnComparison, alone: frozenset[NoteKey]) -> Mapping[str, Json]:
     """What did it, by title, where that was looked for."""
     place = turn.turn.message, turn.turn.swipe
     return {"why": {found.titles[note]: found.why.get((place, note), "") for note in alone}} if found.why else {}

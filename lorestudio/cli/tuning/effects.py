@@ -109,7 +109,7 @@ def _notes(project: Project, edits: Sequence[str], texts: Sequence[str]) -> Iter
         if not (equals and colon and prop.strip()):
             raise InputError("--note", f"“{item}”: write NOTE:NAME=VALUE, as in Lamp:priority=10.")
         found = note_called(project, name.strip(), "--note")
-        key = found.vault, found.filename
+        key = found.note_key
         read = parse(f"{prop.strip()}: {value.strip()}").get(prop.strip())
         edit = NoteEdit.of(found, prop.strip(), read, removed=not value.strip())
         try:

@@ -17,6 +17,7 @@ from typing import Final, TypeAlias
 from msgspec import Struct
 
 from lorestudio.domain.chat import Generation
+from lorestudio.domain.entry import NoteKey
 from lorestudio.domain.lifecycle import CancelToken, OnProgress, Progress, heed
 from lorestudio.domain.records import Terse, replace
 from lorestudio.exchange.problems import InputError
@@ -26,7 +27,7 @@ from lorestudio.studio.replay.rerun import Rerun
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.tryout.preview import Preview
 from lorestudio.systems.differences import DifferenceKind, InputDifference
-from lorestudio.trace.diff import EntryChange, Key, TraceDiff, compare
+from lorestudio.trace.diff import EntryChange, TraceDiff, compare
 from lorestudio.trace.model import Trace
 from lorestudio.trace.text import turn_words
 
@@ -44,7 +45,7 @@ class What(StrEnum):
     REWRITTEN = "rewritten"
 
 
-Effect: TypeAlias = tuple[What, Key]
+Effect: TypeAlias = tuple[What, NoteKey]
 
 
 class RunSide(Terse, frozen=True):

@@ -16,6 +16,7 @@ from typing import Final, TypeAlias
 
 from msgspec import Struct
 
+from lorestudio.domain.entry import NoteKey
 from lorestudio.domain.lifecycle import CancelToken, Closing, OnProgress
 from lorestudio.domain.records import Terse, replace
 from lorestudio.domain.texts import reading_order
@@ -36,9 +37,6 @@ from lorestudio.trace.wording import first_few, plural
 from lorestudio.vault.edited_vaults import NoteText
 from lorestudio.vault.files import VaultError
 
-Note: TypeAlias = tuple[str, str]
-"""An entry by vault and file name, which mean the same one in every run."""
-
 Place: TypeAlias = tuple[int, int]
 """A turn: the reply's message and its swipe."""
 
@@ -53,7 +51,7 @@ class Contender(Struct, frozen=True):
 class PromptShare(Struct, frozen=True):
     """What one contender put in at one turn: its notes in the order they stand in the prompt, and their tokens."""
 
-    notes: tuple[Note, ...]
+    notes: tuple[NoteKey, ...]
     tokens: int
 
 
@@ -62,7 +60,7 @@ class TurnComparison(Struct, frozen=True):
 
     turn: Turn
     shares: tuple[PromptShare, ...]
-    alone: tuple[frozenset[Note], ...]
+    alone: tuple[frozenset[NoteKey], ...]
 
     @property
     def overlap(self) -> float:
@@ -88,10 +86,10 @@ class Comparison(Struct, frozen=True):
     labels: tuple[str, ...]
     turns: tuple[TurnComparison, ...]
     totals: tuple[Total, ...]
-    titles: dict[Note, str]
+    titles: dict[NoteKey, str]
     agreement: tuple[tuple[float, ...], ...]
     """How far each contender agrees with each other one, from 0 to 1: the mean overlap of their turns."""
-    why: Mapping[tuple[Place, Note], str] = {}
+    why: Mapping[tuple[Place, NoteKey], str] = {}
     """For a note that one of two runs puts in at a turn what did it, where that was looked for."""
     reasons: tuple[tuple[str, int], ...] = ()
     """What did something at all, with the number of turns, most first."""
@@ -105,7 +103,7 @@ class Comparison(Struct, frozen=True):
 def compare(contenders: Sequence[Contender]) -> Comparison:
     """Put runs of the same generations side by side. Raises ValueError where they are not of the same generations."""
     alike = len({len(each.traces) for each in contenders}) == 1
-    titles: dict[Note, str] = {}
+    titles: dict[NoteKey, str] = {}
     turns = []
     for traces in zip(*(each.traces for each in contenders), strict=alike):
         alike = alike and len({(trace.turn.message, trace.turn.swipe) for trace in traces}) == 1
@@ -126,13 +124,13 @@ def compare(contenders: Sequence[Contender]) -> Comparison:
     )
 
 
-def noted(trace: Trace) -> tuple[Note, ...]:
+def noted(trace: Trace) -> tuple[NoteKey, ...]:
     """The notes that a run put in, in the order of the prompt."""
     refs = ((trace.entries.get(injection.entry), injection.title) for injection in trace.injections)
-    return tuple((ref.vault, ref.filename) if ref is not None else ("", title) for ref, title in refs)
+    return tuple(ref.note_key if ref is not None else ("", title) for ref, title in refs)
 
 
-def _share(trace: Trace, titles: dict[Note, str]) -> PromptShare:
+def _share(trace: Trace, titles: dict[NoteKey, str]) -> PromptShare:
     notes = noted(trace)
     for note, injection in zip(notes, trace.injections, strict=True):
         titles.setdefault(note, injection.title)
@@ -163,7 +161,7 @@ def _agreement(turns: Sequence[TurnComparison], one: int, other: int) -> float:
     return fmean(overlaps) if overlaps else 1.0
 
 
-def _overlap(sets: Sequence[frozenset[Note]]) -> float:
+def _overlap(sets: Sequence[frozenset[NoteKey]]) -> float:
     every = frozenset.union(*sets)
     return len(frozenset.intersection(*sets)) / len(every) if every else 1.0
 
@@ -172,13 +170,13 @@ MOST_NAMES: Final = 6
 """Titles that a cell of Markdown names."""
 
 
-def names_of(found: Comparison, notes: Sequence[Note] | frozenset[Note], turn: Turn | None = None) -> list[str]:
+def names_of(found: Comparison, notes: Sequence[NoteKey] | frozenset[NoteKey], turn: Turn | None = None) -> list[str]:
     """The titles of notes in order, each once; with a turn, what is known of why they are only in one run there."""
     told = Counter(found.titles[note] + _why(found, note, turn) for note in notes)
     return sorted(told, key=reading_order)
 
 
-def _why(found: Comparison, note: Note, turn: Turn | None) -> str:
+def _why(found: Comparison, note: NoteKey, turn: Turn | None) -> str:
     why = "" if turn is None else found.why.get(((turn.message, turn.swipe), note), "")
     return f" ({why})" if why else ""
 
@@ -237,7 +235,7 @@ def _cell(found: Comparison, turn: TurnComparison, place: int) -> str:
     return f"{plural(len(share.notes), '# entry|# entries')}, {share.tokens:,} tokens{only}"
 
 
-Change: TypeAlias = tuple[Place, Note, bool]
+Change: TypeAlias = tuple[Place, NoteKey, bool]
 """A note at a turn: whether it comes in, or leaves."""
 
 NOT_FOUND: Final = "no single rule"
@@ -247,14 +245,14 @@ NOT_FOUND: Final = "no single rule"
 class RuleCauses(Struct, frozen=True):
     """For each turn and note the rules that did it; `together` are those that needed others beside them."""
 
-    alone: Mapping[tuple[Place, Note], Sequence[Switch]] = {}
-    together: Mapping[tuple[Place, Note], Sequence[Switch]] = {}
+    alone: Mapping[tuple[Place, NoteKey], Sequence[Switch]] = {}
+    together: Mapping[tuple[Place, NoteKey], Sequence[Switch]] = {}
 
-    def of(self, place: Place, note: Note) -> Sequence[Switch]:
+    def of(self, place: Place, note: NoteKey) -> Sequence[Switch]:
         """Who did it: alone, where there is anybody, else together."""
         return self.alone.get((place, note)) or self.together.get((place, note), ())
 
-    def words(self, place: Place, note: Note) -> str:
+    def words(self, place: Place, note: NoteKey) -> str:
         """The rules in a few words; those that only act together are joined by a plus sign."""
         alone = self.alone.get((place, note))
         if alone:
@@ -292,7 +290,7 @@ async def rule_causes(
     """
     wanted = _changes(*traces)
     rules = _differing(before, after, traces)
-    alone: dict[tuple[Place, Note], list[Switch]] = {}
+    alone: dict[tuple[Place, NoteKey], list[Switch]] = {}
 
     async def ran(start: str, rule: Switch, *, as_in: str) -> Iterable[Trace]:
         if on_rule is not None:
@@ -303,7 +301,7 @@ async def rule_causes(
         for place, note, _comes in wanted & _changes(traces[0], await ran(before, rule, as_in=after)):
             alone.setdefault((place, note), []).append(rule)
     left = {each for each in wanted if each[:2] not in alone}
-    together: dict[tuple[Place, Note], list[Switch]] = {}
+    together: dict[tuple[Place, NoteKey], list[Switch]] = {}
     for rule in rules if left else ():
         for place, note, _comes in left - _changes(traces[0], await ran(after, rule, as_in=before)):
             together.setdefault((place, note), []).append(rule)

@@ -12,14 +12,13 @@ from operator import attrgetter
 from typing import Any, Final
 
 from lorestudio.domain.chat import Message
-from lorestudio.domain.entry import Entry, VaultIndex
+from lorestudio.domain.entry import Entry, NoteKey, VaultIndex
 from lorestudio.domain.records import field_names, replace
 from lorestudio.domain.texts import text_digest
 from lorestudio.settings.sections import differences
 from lorestudio.studio.replay.rerun import Rerun
 from lorestudio.systems.base import Moment
 from lorestudio.systems.differences import Carry, DifferenceKind, InputDifference, words_of
-from lorestudio.trace.diff import Key
 from lorestudio.trace.wording import first_few
 
 _REFERENCES: Final = ("requires", "excludes", "cascade_links")
@@ -31,7 +30,7 @@ _FOLLOWING: Final = {"content_hash", "links"}
 _WRITTEN: Final = tuple(name for name in field_names(Entry) if name not in _NOT_WRITTEN)
 
 
-def note_changes(before: VaultIndex, after: VaultIndex) -> Iterator[tuple[Key, str, str]]:
+def note_changes(before: VaultIndex, after: VaultIndex) -> Iterator[tuple[NoteKey, str, str]]:
     """The notes that are another entry, or an entry in one index only: key, title, and words on what is different.
 
     They come in the order of the first index, then of the second. Of notes with the same vault and file name the last
@@ -52,7 +51,7 @@ def note_changes(before: VaultIndex, after: VaultIndex) -> Iterator[tuple[Key, s
                 yield (key, other.title, f"{', '.join(names)} changed")
 
 
-def carried_notes(old: VaultIndex, new: VaultIndex, keys: Iterable[Key]) -> VaultIndex:
+def carried_notes(old: VaultIndex, new: VaultIndex, keys: Iterable[NoteKey]) -> VaultIndex:
     """The old index with these notes as the new one has them: changed, added in their place, or gone.
 
     References of other notes to them stay as the old index resolved them.
@@ -61,17 +60,17 @@ def carried_notes(old: VaultIndex, new: VaultIndex, keys: Iterable[Key]) -> Vaul
     theirs = _by_key(new)
     entries: list[Entry] = []
     for entry in old.entries:
-        key = entry.vault, entry.filename
+        key = entry.note_key
         if key not in wanted:
             entries.append(entry)
         elif key in theirs:
             entries.append(theirs[key])
-    known = {(entry.vault, entry.filename) for entry in entries}
-    before: Key | None = None
+    known = {entry.note_key for entry in entries}
+    before: NoteKey | None = None
     for entry in new.entries:
-        key = entry.vault, entry.filename
+        key = entry.note_key
         if key in wanted and key not in known:
-            place = next((at for at, each in enumerate(entries) if (each.vault, each.filename) == before), -1) + 1
+            place = next((at for at, each in enumerate(entries) if each.note_key == before), -1) + 1
             entries.insert(place, entry)
             known.add(key)
         if key in known:
@@ -86,7 +85,7 @@ def counted_as(old: VaultIndex, new: VaultIndex) -> VaultIndex:
     theirs = _by_key(new)
 
     def tokens(entry: Entry) -> int:
-        other = theirs.get((entry.vault, entry.filename))
+        other = theirs.get(entry.note_key)
         return other.tokens if other is not None and other.content == entry.content else entry.tokens
 
     entries = tuple(replace(entry, tokens=tokens(entry)) for entry in old.entries)
@@ -101,8 +100,8 @@ def renamed(index: VaultIndex, names: Sequence[str]) -> VaultIndex:
     return replace(index, entries=entries, vaults=tuple(called.get(name, name) for name in index.vaults))
 
 
-def _by_key(index: VaultIndex) -> dict[Key, Entry]:
-    return {(entry.vault, entry.filename): entry for entry in index.entries}
+def _by_key(index: VaultIndex) -> dict[NoteKey, Entry]:
+    return {entry.note_key: entry for entry in index.entries}
 
 
 def _changed(one: Entry, other: Entry) -> Iterator[str]:
@@ -176,7 +175,7 @@ def _settings(before: Rerun, after: Rerun) -> Iterator[InputDifference]:
 def _notes(before: Rerun, after: Rerun) -> Iterator[InputDifference]:
     for note, title, words in note_changes(before.moment.index, after.moment.index):
 
-        def carry(target: Rerun, source: Rerun, key: Key = note) -> Rerun:
+        def carry(target: Rerun, source: Rerun, key: NoteKey = note) -> Rerun:
             index = carried_notes(target.moment.index, source.moment.index, [key])
             return target.at(index=index)
 

@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from lorestudio.domain.automaton import automaton_of
 from lorestudio.domain.chat import Chat
-from lorestudio.domain.entry import VaultIndex
+from lorestudio.domain.entry import OfNote, VaultIndex
 from lorestudio.domain.javascript import Json, trim
 from lorestudio.domain.records import grouped
 from lorestudio.exchange.problems import InputError
@@ -39,7 +39,7 @@ _MOST_KEYS: Final = 6
 _DRAWING: Final = re.compile(r"\A---[ \t]*\r?\n(?:(?!---).*\n)*?excalidraw-plugin[ \t]*:")
 
 
-class PlainNote(Struct, frozen=True):
+class PlainNote(OfNote, Struct, frozen=True):
     """An ordinary note, its present or proposed keys, and what speaks for making an entry of it.
 
     `named_in` counts the messages of the chat with one of the keys, `linked_from` the notes that link to it. `written`
@@ -90,7 +90,7 @@ class NoteGroup(Struct, frozen=True):
 
 def plain_notes(index: VaultIndex) -> tuple[tuple[str, str], ...]:
     """Vault and file name of the notes that only lack the tag; those switched off or broken are others."""
-    return tuple((note.vault, note.filename) for note in index.left_out if note.problem.untagged)
+    return tuple(note.note_key for note in index.left_out if note.problem.untagged)
 
 
 def candidates(vault: str, notes: VaultNotes, plain: Collection[str], chat: Chat | None = None) -> list[PlainNote]:

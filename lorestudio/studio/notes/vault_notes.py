@@ -233,8 +233,7 @@ def read_aliases(project: Project) -> Mapping[str, tuple[str, ...]]:
     found: dict[str, tuple[str, ...]] = {}
     if project.of_books:
         return found
-    notes: tuple[Entry | LeftOutNote, ...] = (*project.index.entries, *project.index.left_out)
-    for note in notes:
+    for note in project.index.notes:
         path = project.note_path(note.vault, note.filename)
         title = note.title if isinstance(note, Entry) else base_name(note.filename)
         try:

@@ -18,7 +18,7 @@ from typing import Final
 from msgspec import Struct, field
 
 from lorestudio.domain.chat import Chat, Message
-from lorestudio.domain.entry import Entry, LeftOutNote, VaultIndex
+from lorestudio.domain.entry import Entry, LeftOutNote, NoteKey, VaultIndex
 from lorestudio.domain.javascript import Json, is_finite_number, trim
 from lorestudio.domain.json_text import object_in, objects_in
 from lorestudio.domain.lifecycle import CancelToken, heed
@@ -41,16 +41,7 @@ from lorestudio.vault.index import definition_path
 from lorestudio.vault.lint.fixes import Repair
 from lorestudio.vault.lint.keyforms import KeyRules
 from lorestudio.vault.lint.linter import Linter, Scope, ordered
-from lorestudio.vault.lint.model import (
-    CheckedBooks,
-    CheckGroup,
-    Finding,
-    NoteKey,
-    Places,
-    Severity,
-    all_checks,
-    check_of,
-)
+from lorestudio.vault.lint.model import CheckedBooks, CheckGroup, Finding, Places, Severity, all_checks, check_of
 from lorestudio.vault.lint.settings import SettingsFile
 from lorestudio.vault.note.text_edits import apply_edits
 
@@ -104,7 +95,7 @@ def chat_problems(
 
 def _line(texts: Mapping[NoteKey, str], entry: Entry, key: str = "") -> int:
     """The line of a key in its note, or of the note's beginning; 0 where the text is not known."""
-    note = entry.vault, entry.filename
+    note = entry.note_key
     if not key:
         return int(note in texts)
     text = texts.get(note)
@@ -113,7 +104,7 @@ def _line(texts: Mapping[NoteKey, str], entry: Entry, key: str = "") -> int:
 
 def _finding(code: str, entry: Entry | None, message: str, line: int = 0, name: str = "") -> Finding:
     check = check_of(code)
-    vault, filename = (entry.vault, entry.filename) if entry is not None else ("", "")
+    vault, filename = entry.note_key if entry is not None else ("", "")
     place = entry.id if entry is not None else None
     return Finding(code, check.severity, vault, filename, place, name, line, message, check.advice)
 
@@ -135,7 +126,7 @@ def careers_in(traces: Iterable[Trace]) -> Careers:
             ref = trace.entries.get(entry)
             if ref is None:
                 continue
-            career = careers.setdefault((ref.vault, ref.filename), Career())
+            career = careers.setdefault(ref.note_key, Career())
             if fate.state.went_in:
                 career.matched += 1
                 career.injected += 1
@@ -155,7 +146,7 @@ def _careers_told(entries: Iterable[Entry], careers: Careers, texts: Mapping[Not
     for entry in entries:
         if entry.guide:
             continue
-        career = careers.by_note.get((entry.vault, entry.filename))
+        career = careers.by_note.get(entry.note_key)
         if career is None or not career.matched:
             told = f"“{entry.title}” matched in none of {plural(careers.runs, '# run|# runs')}."
             yield _finding("D51", entry, told, _line(texts, entry))
@@ -187,7 +178,7 @@ def _keys_told(
         return
     alike: dict[KeyRules | None, dict[str, list[int]]] = {}
     for place, (entry, key) in enumerate(owners):
-        rules = books.notes[entry.vault, entry.filename].keys if books is not None else None
+        rules = books.notes[entry.note_key].keys if books is not None else None
         alike.setdefault(rules, {}).setdefault(key, []).append(place)
     counts: Counter[int] = Counter()
     spoken: dict[int, str] = {}
@@ -351,7 +342,7 @@ class Problems:
 
     def __post_init__(self) -> None:
         """Count once: a large vault has tens of thousands of findings."""
-        object.__setattr__(self, "of_note", Counter(finding.note for finding in self.findings))
+        object.__setattr__(self, "of_note", Counter(finding.note_key for finding in self.findings))
         object.__setattr__(self, "_counts", Counter(finding.severity for finding in self.findings) + self.passed)
 
     def count(self, severity: Severity) -> int:
@@ -402,7 +393,7 @@ class ProblemFinder:
         for path, text in drafts.items():
             key = project.note_place(path)
             if key is not None and scope.books is None:
-                found = [finding for finding in found if finding.note != key]
+                found = [finding for finding in found if finding.note_key != key]
                 found += self._linter.note(scope, key, text)
         careers = careers_in(traces)
         found += chat_problems(
@@ -415,8 +406,8 @@ class ProblemFinder:
             project.controls.blocks,
         )
         if written is not project:
-            numbers = {(entry.vault, entry.filename): entry.id for entry in project.index.entries}
-            found = [replace(finding, entry=numbers.get(finding.note)) for finding in found]
+            numbers = {entry.note_key: entry.id for entry in project.index.entries}
+            found = [replace(finding, entry=numbers.get(finding.note_key)) for finding in found]
         folderless = {vault for vault, folder in project.folders.items() if folder is None}
         vaults = [item.vault for part in (project.index.entries, project.index.left_out) for item in part]
         return Problems(
@@ -437,7 +428,7 @@ class ProblemFinder:
         scope, _, _ = self._look(project, None, project.searching(by))
         if notes is None:
             findings = self._linter.run(scope).findings
-            notes = [finding.note for finding in findings if finding.fix is not None and finding.fix.safe]
+            notes = [finding.note_key for finding in findings if finding.fix is not None and finding.fix.safe]
         found = [self._linter.repair(scope, key) for key in dict.fromkeys(notes) if key in scope.texts]
         return tuple(repair for repair in found if repair is not None)
 
@@ -482,7 +473,7 @@ def _taking_part(index: VaultIndex, scope: Scope) -> VaultIndex:
     """The entries that the chat is asked about: of lorebooks those that are on."""
     if scope.books is None:
         return index
-    on = (entry for entry in index.entries if (entry.vault, entry.filename) in scope.of_books)
+    on = (entry for entry in index.entries if entry.note_key in scope.of_books)
     return VaultIndex(tuple(on), vaults=index.vaults)
 
 

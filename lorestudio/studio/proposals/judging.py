@@ -14,7 +14,7 @@ from typing import Final
 from msgspec import Struct, field
 
 from lorestudio.domain.chat import Chat, Message
-from lorestudio.domain.entry import LeftOutNote
+from lorestudio.domain.entry import LeftOutNote, NoteKey
 from lorestudio.domain.file_names import underscored_name
 from lorestudio.domain.javascript import fold, length, trim
 from lorestudio.domain.records import replace
@@ -51,7 +51,6 @@ from lorestudio.trace.wording import plural
 from lorestudio.vault import cleaning
 from lorestudio.vault.entries import ParseRules, parse_note
 from lorestudio.vault.lint.keyforms import KeyRules
-from lorestudio.vault.lint.model import NoteKey
 from lorestudio.vault.note.document import NoteDocument
 from lorestudio.vault.note.text_edits import apply_edits
 
@@ -187,7 +186,7 @@ class Judge(Struct, frozen=True):
 
     def _chat_for(self, material: Material) -> SearchableChat:
         """The chat as the keys of this note or entry are looked for in it."""
-        rules = self.ways.get((material.entry.vault, material.entry.filename))
+        rules = self.ways.get(material.entry.note_key)
         if rules is None:
             return self.chat
         return replace(self.chat, search=self.chat.search.of(rules))

@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from functools import partial
 
 from lorestudio.domain.chat import Chat, Generation
-from lorestudio.domain.entry import Entry, VaultIndex
+from lorestudio.domain.entry import Entry, NoteKey, VaultIndex
 from lorestudio.domain.lifecycle import CancelToken, OnProgress, Progress, heed
 from lorestudio.domain.records import replace
 from lorestudio.domain.resources import VERSION
@@ -311,8 +311,7 @@ def knowing_all(trace: Trace, system: System, moment: Moment) -> Trace:
         return trace
     known = _in_both(scanned, moment.index)
     refs = (
-        replace(EntryRef.of(entry), id=known.get((entry.vault, entry.filename), entry.id + FOREIGN_IDS))
-        for entry in scanned.entries
+        replace(EntryRef.of(entry), id=known.get(entry.note_key, entry.id + FOREIGN_IDS)) for entry in scanned.entries
     )
     return replace(trace, entries={**{ref.id: ref for ref in refs}, **trace.entries})
 
@@ -328,7 +327,7 @@ def _own_numbers(trace: Trace, system: System, moment: Moment) -> Trace:
     if not theirs and named and trace.words.of_notes:
         return trace
     known = _in_both(scanned, moment.index) if trace.words.of_notes else {}
-    places = {number: known.get((ref.vault, ref.filename)) for number, ref in trace.entries.items()}
+    places = {number: known.get(ref.note_key) for number, ref in trace.entries.items()}
 
     def number_of(entry: int) -> int:
         place = places.get(entry)
@@ -337,17 +336,14 @@ def _own_numbers(trace: Trace, system: System, moment: Moment) -> Trace:
     return renumbered(trace, number_of, others=not known)
 
 
-def _in_both(scanned: VaultIndex, index: VaultIndex) -> dict[tuple[str, str], int]:
+def _in_both(scanned: VaultIndex, index: VaultIndex) -> dict[NoteKey, int]:
     """The project's numbers of entries of books that are scanned; none where no vault of its is one of these."""
     shared = set(scanned.vaults) & set(index.vaults)
-    return {(entry.vault, entry.filename): entry.id for entry in index.entries if entry.vault in shared}
+    return {entry.note_key: entry.id for entry in index.entries if entry.vault in shared}
 
 
 def _of_vault(number: int, ref: EntryRef | Entry, index: VaultIndex) -> bool:
-    if not 0 <= number < len(index.entries):
-        return False
-    entry = index.entries[number]
-    return (entry.vault, entry.filename) == (ref.vault, ref.filename)
+    return 0 <= number < len(index.entries) and index.entries[number].note_key == ref.note_key
 
 
 def _active_characters(project: Project, generations: Sequence[Generation]) -> tuple[str, ...]:

@@ -55,7 +55,7 @@ def _pieces(
             continue
         if source.entry is not None and source.tag in own:
             ref = trace.entries.get(source.entry)
-            key = (ref.vault, ref.filename) if ref is not None else None
+            key = ref.note_key if ref is not None else None
             text, waiting = waiting + text, ""
             yield PromptPiece(text, counter.count(text), source.label, key, source.tag, message.depth)
             continue

@@ -21,7 +21,7 @@ from typing import Final, TypeAlias, TypeVar
 from msgspec import Struct
 
 from lorestudio.domain.chat import Generation
-from lorestudio.domain.entry import Entry, LeftOutNote
+from lorestudio.domain.entry import Entry, LeftOutNote, NoteKey
 from lorestudio.domain.lifecycle import CancelToken
 from lorestudio.domain.records import Terse, grouped, replace
 from lorestudio.exchange.problems import InputError
@@ -36,7 +36,7 @@ from lorestudio.studio.replay.simulator import Simulator, knowing_all
 from lorestudio.studio.tryout.project_changes import ProjectChanges
 from lorestudio.systems.base import StopBetweenStages
 from lorestudio.systems.ideas import Change, Option, RunPart, Situation, key_ideas, left_out_options
-from lorestudio.trace.diff import EntryChange, Key, TraceDiff, compare
+from lorestudio.trace.diff import EntryChange, TraceDiff, compare
 from lorestudio.trace.journey import Fate, FateState, Journeys
 from lorestudio.trace.model import Trace
 from lorestudio.trace.wording import joined, plural, quoted, signed_words
@@ -77,7 +77,7 @@ class Answer(Terse, frozen=True):
     change: Change
     holds: Holds
     diff: TraceDiff
-    target: Key
+    target: NoteKey
     earlier: int | None = None
     replies: int = 0
     stopped: str = ""
@@ -127,7 +127,7 @@ class WhyNot(Terse, frozen=True):
 
     unprinted = ("trace",)
 
-    target: Key
+    target: NoteKey
     title: str
     trace: Trace
     fate: Fate | None
@@ -375,7 +375,7 @@ class WhyNotFinder:
         self._runs = WhatIfRuns(simulator, generation, recorded)
 
     def find(
-        self, target: Key, report: Report | None = None, cancel: CancelToken | None = None, *, first: bool = False
+        self, target: NoteKey, report: Report | None = None, cancel: CancelToken | None = None, *, first: bool = False
     ) -> WhyNot:
         """What brings the entry with that vault and file name in, or out where it went in; for a worker thread.
 
@@ -390,13 +390,12 @@ class WhyNotFinder:
         search = _ReasonSearch(self._runs, found, options, report, cancel)
         return search.first() if first else search.run()
 
-    def _begun(self, target: Key) -> tuple[WhyNot, tuple[Option, ...]]:
+    def _begun(self, target: NoteKey) -> tuple[WhyNot, tuple[Option, ...]]:
         """What is known before anything was tried, and what to try."""
         runs, rerun = self._runs, self._runs.rerun
         trace, project = knowing_all(rerun.before, rerun.system, rerun.moment), rerun.project
         number = numbered(trace, target)
-        notes: tuple[Entry | LeftOutNote, ...] = (*project.index.entries, *project.index.left_out)
-        note = next((each for each in notes if (each.vault, each.filename) == target), None)
+        note = next((each for each in project.index.notes if each.note_key == target), None)
         journeys = Journeys(trace)
         if isinstance(note, LeftOutNote):
             found = WhyNot(target, note.name, rerun.before, None)
@@ -427,9 +426,9 @@ class WhyNotFinder:
         return found, rerun.system.options(situation, rerun.moment, rerun.state)
 
 
-def numbered(trace: Trace, key: Key) -> int:
+def numbered(trace: Trace, key: NoteKey) -> int:
     """The number of an entry in a trace, -1 where no stage spoke of it."""
-    return next((ref.id for ref in trace.entries.values() if (ref.vault, ref.filename) == key), -1)
+    return next((ref.id for ref in trace.entries.values() if ref.note_key == key), -1)
 
 
 def _words(project: Project, generation: Generation, note: Entry, aliases: Sequence[str]) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from typing import Final
 from msgspec import Struct, field
 
 from lorestudio.domain.chat import Chat, Generation
-from lorestudio.domain.entry import VaultIndex
+from lorestudio.domain.entry import NoteKey, VaultIndex
 from lorestudio.domain.lifecycle import CancelToken
 from lorestudio.domain.records import replace
 from lorestudio.domain.state import ChatControls
@@ -31,7 +31,6 @@ from lorestudio.studio.tuning.checking import chat_name
 from lorestudio.studio.tuning.expectations import Expectation, Judged, TurnOutcome, judge, shown_swipes, turn_outcome
 from lorestudio.studio.tuning.scores import Scores, score
 from lorestudio.systems.base import SystemKind
-from lorestudio.trace.diff import Key
 from lorestudio.trace.wording import plural, signed_words
 from lorestudio.vault.edited_vaults import EditedVaults, NoteText
 
@@ -228,7 +227,7 @@ def _met(judged: Iterable[Judged]) -> dict[Generation, dict[int, bool]]:
     return found
 
 
-def _titles(index: VaultIndex, outcome: TurnOutcome) -> dict[Key, str]:
+def _titles(index: VaultIndex, outcome: TurnOutcome) -> dict[NoteKey, str]:
     """The titles of what went in, by vault and file; ids mean another entry where notes have changed."""
     strangers = dict(outcome.strangers)
     found = {}
@@ -237,7 +236,7 @@ def _titles(index: VaultIndex, outcome: TurnOutcome) -> dict[Key, str]:
             found["", strangers[number]] = strangers[number]
         else:
             entry = index.entries[number]
-            found[entry.vault, entry.filename] = entry.title
+            found[entry.note_key] = entry.title
     return found
 
 

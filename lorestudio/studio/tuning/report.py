@@ -57,7 +57,7 @@ def note_changes(trial: TuningTrial, point: Point) -> ChangeSet:
     for note in trial.space.notes_at(point):
         path = project.note_path(note.vault, note.filename)
         assert path is not None  # noqa: S101  # the space takes no note without a file
-        changes.append(NoteFileChange(path, trial.space.texts[note.vault, note.filename], note.text))
+        changes.append(NoteFileChange(path, trial.space.texts[note.note_key], note.text))
     return ChangeSet(f"Tune {plural(len(changes), '# note|# notes')}", tuple(changes))
 
 

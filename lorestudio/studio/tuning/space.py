@@ -10,7 +10,7 @@ from typing import Final, TypeAlias
 
 from msgspec import Struct
 
-from lorestudio.domain.entry import Entry
+from lorestudio.domain.entry import Entry, NoteKey
 from lorestudio.domain.javascript import Json, number_text
 from lorestudio.domain.texts import comparable, meant
 from lorestudio.exchange.problems import InputError
@@ -25,9 +25,6 @@ from lorestudio.vault.note.document import NoteDocument
 
 Point: TypeAlias = Mapping[str, Value]
 """Where a search stands: a value for the label of each axis, none for those that stay as they are."""
-
-NoteName: TypeAlias = tuple[str, str]
-"""A note by vault and file."""
 
 
 class NumberSpan(Struct, frozen=True):
@@ -58,7 +55,7 @@ class Axis(Struct, frozen=True):
     name: str
     now: Json
     range: NumberSpan | tuple[Value, ...]
-    note: NoteName | None = None
+    note: NoteKey | None = None
     key: str = ""
 
     @property
@@ -87,7 +84,7 @@ class Space(Struct, frozen=True):
     """The axes of a search over the settings of one system. `texts` are those of the notes that it turns."""
 
     axes: tuple[Axis, ...]
-    texts: Mapping[NoteName, str]
+    texts: Mapping[NoteKey, str]
 
     @property
     def size(self) -> float:
@@ -114,7 +111,7 @@ class Space(Struct, frozen=True):
 
     def notes_at(self, point: Point) -> tuple[NoteText, ...]:
         """The notes that are other ones there. Raises ValueError where their front matter does not allow it."""
-        texts: dict[NoteName, str] = {}
+        texts: dict[NoteKey, str] = {}
         for axis in self.axes:
             if axis.note is not None and axis.label in point:
                 edit = axis.edit(point[axis.label])
@@ -234,7 +231,7 @@ def _of_note(
 ) -> Sequence[Axis]:
     where = f"--over {text}"
     entry = _entry_called(where, note, project)
-    place = (entry.vault, entry.filename)
+    place = entry.note_key
     called = note if project.of_books else entry.filename  # the file name of a lorebook's entry is a number
     if not changes.can_edit(*place):
         raise InputError(where, "the note's text is not at hand, so it cannot be turned.")

@@ -14,7 +14,7 @@ from functools import partial
 from typing import Any, Final, TypeAlias, TypeVar
 
 from lorestudio.domain.chat import Chat, Generation
-from lorestudio.domain.entry import OFF, Entry
+from lorestudio.domain.entry import OFF, Entry, NoteKey
 from lorestudio.domain.history import HiddenSince, HistoryRule
 from lorestudio.domain.javascript import Json, number_text
 from lorestudio.domain.records import replace
@@ -28,7 +28,6 @@ from lorestudio.studio.replay.rerun import Rerun
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.verify.agreement import ComparedReply, WentIn
 from lorestudio.systems.base import State, System
-from lorestudio.trace.diff import Key
 from lorestudio.trace.model import EntryRef, StageStatus
 from lorestudio.trace.wording import quoted
 
@@ -79,7 +78,7 @@ class Course:
     def __init__(self, simulator: Simulator, replies: Mapping[Generation, ComparedReply]) -> None:
         self.generations = simulator.generations[:-1]
         self._simulator = simulator
-        self._went_in: list[tuple[Key, ...]] = []
+        self._went_in: list[tuple[NoteKey, ...]] = []
         for each in self.generations:
             trace, reply = simulator.traces[each], replies.get(each)
             record = reply.record if reply is not None else None
@@ -87,7 +86,7 @@ class Course:
                 entries: Sequence[Entry | EntryRef] = record.found_in(simulator.project.index)
             else:
                 entries = [trace.entries[injection.entry] for injection in trace.injections]
-            self._went_in.append(tuple((entry.vault, entry.filename) for entry in entries))
+            self._went_in.append(tuple(entry.note_key for entry in entries))
         self._usual: dict[Generation, State] = {}
         self._moments = [simulator.moment(each) for each in self.generations]
 
@@ -103,7 +102,7 @@ class Course:
 
     def _made(self, system: System, entries: Sequence[Entry], generation: Generation, start: int) -> State:
         state = system.first_state(self._simulator.project.seed)
-        known = {(entry.vault, entry.filename): entry for entry in entries}
+        known = {entry.note_key: entry for entry in entries}
         for place in range(start, self._simulator.place(generation)):
             went_in = [known[key] for key in self._went_in[place] if key in known]
             state = system.recalled(self._moments[place], state, went_in)

@@ -324,7 +324,7 @@ class Lots(Terse, frozen=True):
 
     def __call__(self, entry: Entry) -> float:
         """0 for an entry that goes in, else 1."""
-        lucky = self.all_in or entry.title in self.also or (entry.vault, entry.filename) in self.went_in
+        lucky = self.all_in or entry.title in self.also or entry.note_key in self.went_in
         return 0.0 if lucky else 1.0
 
 
@@ -391,7 +391,7 @@ def unrecorded(run: RunInputs) -> Iterator[tuple[str, Any]]:
     lots, entries = system.lots, run.moment.index.entries
     if isinstance(lots, Lots) and any(_draws(entry.probability) for entry in entries):
         yield "lots fell otherwise", decided_by(lots=replace(lots, all_in=True))
-        required = (title for each in entries if (each.vault, each.filename) in lots.went_in for title in each.requires)
+        required = (title for each in entries if each.note_key in lots.went_in for title in each.requires)
         if also := frozenset(required):
             words = "the lots of what others require fell otherwise"
             yield words, decided_by(lots=replace(lots, also=also))

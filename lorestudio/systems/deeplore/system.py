@@ -295,7 +295,7 @@ class DeepLoreSystem(System):
 
     def following(self, recorded: Sequence[RecordedEntry], went_in: Sequence[Entry]) -> DeepLoreSystem:
         """With what was recorded in place of a model's choice and of lots."""
-        lots = Lots(frozenset((each.vault, each.filename) for each in went_in))
+        lots = Lots(frozenset(each.note_key for each in went_in))
         return replace(self, answers=RecordedChoice(tuple(recorded)), lots=lots)
 
     def recalled(

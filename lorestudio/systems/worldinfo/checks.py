@@ -13,7 +13,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from lorestudio.domain.entry import Entry
+from lorestudio.domain.entry import Entry, NoteKey
 from lorestudio.domain.javascript import Json, length, number_text, to_number, trim, truthy
 from lorestudio.domain.lifecycle import CancelToken, heeding
 from lorestudio.domain.records import replace
@@ -32,7 +32,7 @@ from lorestudio.settings.worldinfo import WorldInfoSettings
 from lorestudio.systems.macros import has_macros
 from lorestudio.systems.worldinfo.decision import title_of
 from lorestudio.vault.lint.keyforms import SEARCHED, KeyRules
-from lorestudio.vault.lint.model import NAMED, CheckedBooks, CheckedEntry, FixSpec, Hit, NoteKey, quoted
+from lorestudio.vault.lint.model import NAMED, CheckedBooks, CheckedEntry, FixSpec, Hit, quoted
 
 _NAMES: Final = {"keys": "key", "refine_keys": "keysecondary", "body": "content"}
 """The fields of a note that an entry has under other names."""
@@ -48,7 +48,7 @@ class Listed(Struct, frozen=True, gc=False):  # no part of a cycle, and there ar
     @property
     def key(self) -> NoteKey:
         """Its book and its number there."""
-        return self.note.vault, self.note.filename
+        return self.note.note_key
 
 
 def checked_books(

@@ -130,7 +130,7 @@ class SessionState(QObject):
         place = self.project.note_place(path) if self.project is not None else None
         if self.project is None or place is None:
             return None
-        return next((note for note in self.project.index.notes if (note.vault, note.filename) == place), None)
+        return next((note for note in self.project.index.notes if note.note_key == place), None)
 
     def called(self, path: Path) -> str:
         """What people call a note: its file's name, an entry of a lorebook by its title."""

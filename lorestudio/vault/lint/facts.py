@@ -14,12 +14,12 @@ from graphlib import CycleError, TopologicalSorter
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Final
 
-from lorestudio.domain.entry import Entry, LeftOutNote, VaultIndex
+from lorestudio.domain.entry import Entry, LeftOutNote, NoteKey, VaultIndex
 from lorestudio.domain.lifecycle import CancelToken, heeding
 from lorestudio.domain.records import grouped
 from lorestudio.trace.wording import first_few
 from lorestudio.vault.lint.keyforms import KeyForm, contained, covers, is_short, key_form
-from lorestudio.vault.lint.model import NAMED, NoteKey, Rules, quoted, usable_keys
+from lorestudio.vault.lint.model import NAMED, Rules, quoted, usable_keys
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -260,7 +260,7 @@ class Holders:
         only: dict[str, NoteKey | None] = {}  # the one note that has a key, None where several have it
         for pair in having:
             key, entry = pair
-            note = entry.vault, entry.filename
+            note = entry.note_key
             first.setdefault(note, pair)
             if only.setdefault(key, note) != note:
                 only[key] = None
@@ -376,7 +376,7 @@ class VaultFacts:
     def _entries_of(self, note: NoteKey) -> Iterator[Entry]:
         """The entries of a note that are no guides."""
         named = self.by_file_name.get(base_name(note[1]), ())
-        return (entry for entry in named if (entry.vault, entry.filename) == note and not entry.guide)
+        return (entry for entry in named if entry.note_key == note and not entry.guide)
 
     @cached_property
     def _likeness(self) -> Titles:

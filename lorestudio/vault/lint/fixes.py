@@ -8,6 +8,7 @@ from typing import Final
 
 from msgspec import Struct
 
+from lorestudio.domain.entry import OfNote
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.texts import difference_lines
 from lorestudio.vault.lint.model import Finding, Fix, FixSpec
@@ -62,7 +63,7 @@ def _as_list(document: NoteDocument, name: str, value: Json) -> TextEdit | None:
     return TextEdit(found.start, found.end, text[found.start : len(text) - tail])
 
 
-class Repair(Struct, frozen=True):
+class Repair(OfNote, Struct, frozen=True):
     """One note before and after its fixes; `titles` say what was done, in order."""
 
     vault: str

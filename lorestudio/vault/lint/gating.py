@@ -9,7 +9,7 @@ from lorestudio.domain.entry import FieldDefinition, NoteProblem
 from lorestudio.domain.file_names import same_name
 from lorestudio.domain.javascript import Json, to_string, trim
 from lorestudio.vault.lint.facts import MOST_STEPS, VaultFacts, base_name
-from lorestudio.vault.lint.model import FixSpec, Hit, Note, Rules, is_same, quoted
+from lorestudio.vault.lint.model import FixSpec, Hit, Note, Rules, quoted
 
 
 def field_values(note: Note, rules: Rules) -> Iterator[Hit]:
@@ -147,7 +147,8 @@ def excluded_fixtures(note: Note, facts: VaultFacts) -> Iterator[Hit]:
     if entry.guide or entry.is_exempt:
         return
     for title in dict.fromkeys(entry.written("excludes")):
-        copies = [copy for copy in facts.titles.get(title.lower(), ()) if not copy.guide and not is_same(copy, entry)]
+        called = (each for each in facts.titles.get(title.lower(), ()) if not each.guide)
+        copies = [each for each in called if each.note_key != entry.note_key]
         if any(copy.constant for copy in copies):
             yield Hit(
                 "G06", f"“{entry.title}” excludes the constant “{title}”, so it never comes in.", "excludes", title

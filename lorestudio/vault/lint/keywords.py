@@ -93,7 +93,7 @@ def word_boundaries(note: Note, rules: Rules) -> Iterator[Hit]:
 
     Of a lorebook, where whole words are usual, keys of several words are not told.
     """
-    entry, searched, of_book = note.entry, rules.keys_of(note.entry), note.key in rules.of_books
+    entry, searched, of_book = note.entry, rules.keys_of(note.entry), note.note_key in rules.of_books
     if not searched.match_whole_words or entry.guide:
         return
     for name, keys in (("keys", note.keys), ("refine_keys", tuple(dict.fromkeys(entry.refine_keys)))):
@@ -113,11 +113,11 @@ def shared_keys(note: Note, facts: VaultFacts) -> Iterator[Hit]:
         return
     searched = facts.rules.keys_of(entry)
     for key in note.keys:
-        if titles := facts.sharers(note.key, key):
+        if titles := facts.sharers(note.note_key, key):
             yield Hit("K02", f"The key “{key}” is also on {titles}.", "keys", key)
         if entry.refine_keys:
             continue  # the key alone does not wake it
-        titles, longer = facts.longer(note.key, key_form(key, searched))
+        titles, longer = facts.longer(note.note_key, key_form(key, searched))
         if titles:
             whole = f"“{longer}”, a key" if longer else "keys"
             yield Hit("K54", f"The key “{key}” is part of {whole} of {titles}.", "keys", key)

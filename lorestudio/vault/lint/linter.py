@@ -11,7 +11,7 @@ from typing import Final, TypeVar
 
 from msgspec import Struct, field
 
-from lorestudio.domain.entry import Entry, LeftOutNote, VaultIndex
+from lorestudio.domain.entry import Entry, LeftOutNote, NoteKey, VaultIndex
 from lorestudio.domain.lifecycle import CancelToken, heed
 from lorestudio.domain.records import replace
 from lorestudio.domain.tokens import CHARS_4, TokenCounter
@@ -42,7 +42,7 @@ from lorestudio.vault.lint.gating import (
     missing_titles,
 )
 from lorestudio.vault.lint.keyforms import KeyRules
-from lorestudio.vault.lint.model import CheckedBooks, CheckedEntry, Finding, Hit, Note, NoteKey, Rules, check_of
+from lorestudio.vault.lint.model import CheckedBooks, CheckedEntry, Finding, Hit, Note, Rules, check_of
 from lorestudio.vault.lint.settings import SettingsFile, settings_checks
 
 _Known = TypeVar("_Known", Rules, VaultFacts)
@@ -233,11 +233,9 @@ class Linter:
 def _notes(scope: Scope) -> Iterator[tuple[NoteKey, Entry | LeftOutNote | None]]:
     """Every note once per entry and once per left-out note, and those that the index knows nothing of."""
     known: set[NoteKey] = set()
-    items: tuple[Entry | LeftOutNote, ...] = (*scope.index.entries, *scope.index.left_out)
-    for item in items:
-        key = (item.vault, item.filename)
-        known.add(key)
-        yield key, item
+    for item in scope.index.notes:
+        known.add(item.note_key)
+        yield item.note_key, item
     for key in scope.texts:
         if key not in known and key[1].endswith(".md"):
             yield key, None
@@ -268,7 +266,7 @@ def _read_again(scope: Scope, rules: Rules, key: NoteKey, text: str) -> Note:
     parsed = parse_note(text, key[1], key[0], rules.parse, scope.counter)
     item: Entry | LeftOutNote = parsed
     if isinstance(parsed, Entry):
-        before = next((one for one in scope.index.entries if (one.vault, one.filename) == key), None)
+        before = next((one for one in scope.index.entries if one.note_key == key), None)
         item = replace(parsed, id=before.id if before is not None else -1)
     return Note(*key, lambda: text, item)
 
@@ -285,7 +283,7 @@ def _hits(checks: Iterable[Callable[[Note, _Known], Iterator[Hit]]], note: Note,
 
 def _own_hits(note: Note, rules: Rules) -> Iterator[Hit]:
     if isinstance(note.item, Entry):
-        hits = list(_hits(BOOK_CHECKS if note.key in rules.of_books else NOTE_CHECKS, note, rules))
+        hits = list(_hits(BOOK_CHECKS if note.note_key in rules.of_books else NOTE_CHECKS, note, rules))
         told = {hit.field for hit in hits if hit.code in {"P58", "P59"}}
         yield from (hit for hit in hits if hit.code != "P53" or hit.field not in told)
     elif isinstance(note.item, LeftOutNote):
@@ -300,7 +298,7 @@ def _findings(known: _LintedNote, note: Note, facts: VaultFacts, books: CheckedB
     if isinstance(note.item, Entry):
         entry = note.item.id if note.item.id >= 0 else None
         checks = VAULT_CHECKS if books is None else (keywords.shared_keys,)
-        own = books.notes[note.key].hits if books is not None else ()
+        own = books.notes[note.note_key].hits if books is not None else ()
         hits = (*known.hits, *own, *_hits(checks, note, facts))
     made: dict[Hit, Finding] = {}
     for hit in hits:

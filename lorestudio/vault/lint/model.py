@@ -16,7 +16,7 @@ from typing import Final, Literal, TypeAlias
 
 from msgspec import Struct, field
 
-from lorestudio.domain.entry import Entry, LeftOutNote
+from lorestudio.domain.entry import Entry, LeftOutNote, NoteKey, OfNote
 from lorestudio.domain.javascript import Json, trim
 from lorestudio.domain.records import replace
 from lorestudio.domain.resources import resource
@@ -28,9 +28,6 @@ from lorestudio.vault.lint.keyforms import KeyRules
 from lorestudio.vault.note.document import NoteDocument
 from lorestudio.vault.note.text_edits import TextEdit
 from lorestudio.vault.note.yaml_reading import certainly_alike
-
-NoteKey: TypeAlias = tuple[str, str]
-"""A note: the name of its vault, and its file's name relative to it."""
 
 
 class Severity(StrEnum):
@@ -94,7 +91,7 @@ class Fix(Struct, frozen=True):
     safe: bool = True
 
 
-class Finding(Struct, frozen=True):
+class Finding(OfNote, Struct, frozen=True):
     """Something that a person should look at.
 
     `entry` is the id in the index, None for a note that gave no entry and for settings (then `filename` is ""; so it is
@@ -112,11 +109,6 @@ class Finding(Struct, frozen=True):
     message: str
     advice: str
     fix: Fix | None = None
-
-    @property
-    def note(self) -> NoteKey:
-        """The note it is about."""
-        return self.vault, self.filename
 
 
 FixValue: TypeAlias = str | int | float | bool | tuple[str, ...]
@@ -265,7 +257,7 @@ class Rules(Struct, frozen=True):
 
     def keys_of(self, entry: Entry) -> KeyRules:
         """How the keys of the entry are searched."""
-        known = self.of_books.get((entry.vault, entry.filename))
+        known = self.of_books.get(entry.note_key)
         keys, counted = self.keys, entry.warmup is not None
         return known or (keys if counted is keys.counted else replace(keys, counted=counted))
 
@@ -281,7 +273,7 @@ class Rules(Struct, frozen=True):
         return replace(self.parse, lenient=True)
 
 
-class Note:
+class Note(OfNote):
     """A note of the vault: an entry, or one that gave none. `read` gives its text, None where that is not known.
 
     An entry of a lorebook is read only when somebody wants to change it, and calls its fields by other `names`.
@@ -299,11 +291,6 @@ class Note:
         self.names, self._of_book = names or {}, names is not None
         self._read = read
         self.item = item
-
-    @property
-    def key(self) -> NoteKey:
-        """Vault and file name."""
-        return self.vault, self.filename
 
     @property
     def entry(self) -> Entry:
@@ -377,11 +364,6 @@ class Note:
 def usable_keys(entry: Entry) -> tuple[str, ...]:
     """The keys that are looked for: those of nothing but white space are passed over (rules: deeplore 3.4)."""
     return tuple(key for key in entry.keys if trim(key))
-
-
-def is_same(one: Entry, other: Entry) -> bool:
-    """Whether two entries are of one note."""
-    return (one.vault, one.filename) == (other.vault, other.filename)
 
 
 NAMED: Final = 4

@@ -446,7 +446,7 @@ def test_preview_of_one_fix(tmp_path: Path) -> None:
     project = make(tmp_path, {"A": note("Keys: [harbour]\nrequires: [Nobody]")})
     finder = ProblemFinder()
     finding = next(item for item in finder.find(project).findings if item.code == "G01")
-    text = finder.text(finding.note)
+    text = finder.text(finding.note_key)
     assert text is not None
     repair = preview(finding, text)
     assert repair is not None

@@ -2,12 +2,13 @@ from __future__ import annotations
 
 import pytest
 
+from lorestudio.domain.entry import NoteKey
 from lorestudio.domain.records import replace
 from lorestudio.domain.texts import difference_lines
 from lorestudio.vault import front_matter
 from lorestudio.vault.lint.fixes import Repair
 from lorestudio.vault.lint.linter import Linter
-from lorestudio.vault.lint.model import Finding, NoteKey
+from lorestudio.vault.lint.model import Finding
 from lorestudio.vault.note.text_edits import apply_edits
 from tests.vault.lint.vaults import findings, note, scope
 

@@ -37,7 +37,7 @@ def test_findings_name_entry_note_and_field() -> None:
     finding = next(item for item in lint(checked).findings if item.code == "G01")
     assert finding.entry is not None
     assert checked.index.entries[finding.entry].filename == "A.md"
-    assert (finding.note, finding.field, finding.severity) == (("v", "A.md"), "requires", Severity.ERROR)
+    assert (finding.note_key, finding.field, finding.severity) == (("v", "A.md"), "requires", Severity.ERROR)
     assert "Nobody" in finding.message
     left_out = next(item for item in lint(checked).findings if item.code == "SKIP_NO_FRONTMATTER")
     assert (left_out.entry, left_out.filename) == (None, "c/D.md")
@@ -58,7 +58,7 @@ def test_entries_of_a_lorebook_stand_in_the_order_of_their_numbers_however_long_
 
 
 def of_note(report: Report, vault: str, filename: str) -> tuple[Finding, ...]:
-    return tuple(finding for finding in report.findings if finding.note == (vault, filename))
+    return tuple(finding for finding in report.findings if finding.note_key == (vault, filename))
 
 
 def test_counts() -> None:

@@ -87,7 +87,7 @@ class DeepLoreIndex:
     @cached_property
     def places(self) -> dict[tuple[str, str], int]:
         """Where the entry of a vault and file name stands; of several the last one."""
-        return {(entry.vault, entry.filename): entry.id for entry in self.vault.entries}
+        return {entry.note_key: entry.id for entry in self.vault.entries}
 
     @cached_property
     def of_lower_title(self) -> Mapping[str, Sequence[Entry]]:

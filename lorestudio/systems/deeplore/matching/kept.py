@@ -66,7 +66,7 @@ def compare(old: Sequence[Entry], new: Sequence[Entry], places: dict[tuple[str, 
         if place < known and old[place] is entry:
             sources.append(place)
             continue
-        name = (entry.vault, entry.filename)
+        name = entry.note_key
         source = places.get(name, -1)
         if name in others or (0 <= source < len(new) and new[source] is old[source]):
             return None

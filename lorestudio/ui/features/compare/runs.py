@@ -16,6 +16,7 @@ from msgspec import Struct
 from PySide6.QtCore import QObject, Signal
 
 from lorestudio.domain.chat import Generation, first_difference
+from lorestudio.domain.entry import NoteKey
 from lorestudio.domain.lifecycle import CancelToken, Progress
 from lorestudio.domain.texts import shorten
 from lorestudio.studio.compare.causes import Causes, RunSide, What, edited_side, effects, run_side, with_settings_of
@@ -27,7 +28,7 @@ from lorestudio.studio.replay.run_store import RunStore
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.replay.timeline import generation_before
 from lorestudio.systems.registry import KINDS, kind_of, system_of
-from lorestudio.trace.diff import EntryChange, Key, TraceDiff, injections_by_key
+from lorestudio.trace.diff import EntryChange, TraceDiff, injections_by_key
 from lorestudio.trace.journey import Fate
 from lorestudio.trace.model import Injection, Trace
 from lorestudio.trace.wording import place as place_words
@@ -51,7 +52,7 @@ class ChangeRow(TreeRow):
 
     cells: tuple[str, ...]
     tone: str = ""
-    key: Key | str | None = None
+    key: NoteKey | str | None = None
     opened: bool = False
 
 
@@ -102,7 +103,7 @@ def change_rows(diff: TraceDiff, causes: Causes | None) -> ChangeRow:
     return root
 
 
-def _add_rest(root: ChangeRow, diff: TraceDiff, changed: set[Key]) -> None:
+def _add_rest(root: ChangeRow, diff: TraceDiff, changed: set[NoteKey]) -> None:
     """What is the same, and who was stopped by something else; folded."""
     if diff.refated:
         group = _group(root, tr("Stopped by something else"), len(diff.refated))

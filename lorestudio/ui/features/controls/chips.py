@@ -419,7 +419,7 @@ class EffectWatch(QObject):
 
     def _project_changed(self) -> None:
         project = self._session.project
-        entries = [(each.vault, each.filename) for each in project.index.entries] if project is not None else []
+        entries = [each.note_key for each in project.index.entries] if project is not None else []
         if not self._session.renewed or entries != self._entries:
             self._take({})
         self._entries = entries

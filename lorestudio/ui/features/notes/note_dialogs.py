@@ -435,7 +435,7 @@ class EntriesDialog(Dialog):
 
     def _make(self) -> None:
         keys = self.model.chosen
-        chosen = [one for one in self._found if (one.vault, one.filename) in keys]
+        chosen = [one for one in self._found if one.note_key in keys]
         project, tag = self._project, self._tag
         self._work.carry_out(lambda vaults: plan_entries(_by_name(project, vaults), chosen, tag))
         self.accept()

@@ -373,7 +373,7 @@ class EntryPane(Pane):
                 self.say_empty(tr("No entry chosen"), tr("Choose one in the vault, the answers or the budget."))
             return
         self._filename, self._vault = note.filename, note.vault
-        self.editor.source = (note.vault, note.filename)
+        self.editor.source = note.note_key
         self.note_changed.emit(note.filename)
         self._show_facts(note)
         self.pages.setCurrentWidget(self._shown_page)
@@ -703,7 +703,7 @@ class EntryPane(Pane):
         """Say what a preview found out about the keys of the note that is shown; None says nothing."""
         notes = preview.notes if isinstance(preview, Preview) else ()
         name = (self._vault, self._filename)
-        here = next((edited for edited in notes if (edited.note.vault, edited.note.filename) == name), None)
+        here = next((edited for edited in notes if edited.note.note_key == name), None)
         said = ("", "neutral")
         if here is not None and here.match is not None:
             said = match_words(here.match)

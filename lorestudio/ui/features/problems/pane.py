@@ -190,7 +190,7 @@ class ProblemTree(RecordTree[ProblemNode]):
             return QModelIndex()
 
         def said(one: Finding | None) -> tuple[object, ...] | None:
-            return None if one is None else (one.code, one.note, one.message)
+            return None if one is None else (one.code, one.note_key, one.message)
 
         return self.index_of(next((node for node in self.root.below() if said(node.finding) == said(finding)), None))
 
@@ -225,11 +225,11 @@ class ProblemTree(RecordTree[ProblemNode]):
         self.shown += len(places)
         notes: dict[tuple[str, str], ProblemNode] = {}
         for finding in (self._findings[place] for place in places[:MOST]):
-            note = notes.get(finding.note)
+            note = notes.get(finding.note_key)
             if note is None:
                 title = self.titles(finding)
                 place = finding.filename if finding.filename != title else ""
-                note = notes[finding.note] = _add(top, ProblemNode(title, severity, place))
+                note = notes[finding.note_key] = _add(top, ProblemNode(title, severity, place))
             place = tr("line {line}", line=finding.line) if finding.line else finding.field
             _add(note, ProblemNode("", severity, place, finding))
             note.amount += 1
@@ -467,7 +467,7 @@ class ProblemsPane(Pane):
         finding = self.chosen()
         if finding is None or finding.fix is None:
             return
-        text = self.finder.text(finding.note)
+        text = self.finder.text(finding.note_key)
         repair = preview(finding, text) if text is not None else None
         if repair is not None:
             self._offer((repair,))
@@ -479,7 +479,7 @@ class ProblemsPane(Pane):
         """Work out all safe fixes of what is shown, and show what they change."""
         project = self._session.project
         notes = tuple(
-            dict.fromkeys(item.note for item in self.model.findings() if item.fix is not None and item.fix.safe)
+            dict.fromkeys(item.note_key for item in self.model.findings() if item.fix is not None and item.fix.safe)
         )
         if project is None or not notes or self._busy:
             return
@@ -627,11 +627,11 @@ class ProblemsPane(Pane):
             self._selection.choose_entry(finding.entry)
         else:
             notes = project.index.left_out if project is not None else ()
-            note = next((item for item in notes if (item.vault, item.filename) == finding.note), None)
+            note = next((item for item in notes if item.note_key == finding.note_key), None)
             if note is not None:
                 self._selection.choose_left_out(note)
         entry = self._session.entry(finding.entry)  # of several of one number, only it tells which
-        key = finding.note if entry is None else (entry.vault, entry.filename)
+        key = finding.note_key if entry is None else entry.note_key
         path = project.note_path(*key) if project is not None and finding.filename else None
         if path is not None:
             self.jump.emit(path, finding.line, "" if finding.line else finding.field)
@@ -643,10 +643,10 @@ class ProblemsPane(Pane):
 
     def _name_of(self, repair: Repair) -> str:
         """The file, which of a lorebook's entry says less than its title."""
-        project, key = self._session.project, (repair.vault, repair.filename)
+        project, key = self._session.project, repair.note_key
         if project is None or not project.of_books:
             return repair.filename
-        titles = (entry.title for entry in project.index.entries if (entry.vault, entry.filename) == key)
+        titles = (entry.title for entry in project.index.entries if entry.note_key == key)
         return next(titles, repair.filename)
 
     def _title(self, finding: Finding) -> str:

@@ -8,10 +8,10 @@ from typing import Final
 
 from PySide6.QtCore import QObject
 
-from lorestudio.domain.entry import VaultIndex
+from lorestudio.domain.entry import NoteKey, VaultIndex
 from lorestudio.domain.records import Terse
 from lorestudio.studio.replay.timeline import TimelineTurn
-from lorestudio.trace.diff import InjectionChanges, Key
+from lorestudio.trace.diff import InjectionChanges
 from lorestudio.trace.prompt_cache import CacheMiss, CacheTotals, CacheTurn, CauseKind, CauseTotal
 from lorestudio.ui.features.timeline.map_content import MapContent
 from lorestudio.ui.shell.words import count, number, tr
@@ -32,7 +32,7 @@ CAUSE_WORDS: Final[Mapping[CauseKind, str]] = {
 }
 
 
-def change_groups(changes: InjectionChanges) -> tuple[tuple[str, str, tuple[Key, ...]], ...]:
+def change_groups(changes: InjectionChanges) -> tuple[tuple[str, str, tuple[NoteKey, ...]], ...]:
     """Sign, word and entries of each kind of change that happened."""
     groups = (
         ("+", tr("entered"), changes.entered),
@@ -44,13 +44,13 @@ def change_groups(changes: InjectionChanges) -> tuple[tuple[str, str, tuple[Key,
     return tuple(group for group in groups if group[2])
 
 
-def changes_text(changes: InjectionChanges, title: Callable[[Key], str]) -> str:
+def changes_text(changes: InjectionChanges, title: Callable[[NoteKey], str]) -> str:
     """What changed, in plain text."""
     return "   ".join([f"{sign} {', '.join(map(title, keys))}" for sign, _word, keys in change_groups(changes)])
 
 
 def changes_html(
-    turn: TimelineTurn, since: str, title: Callable[[Key], str], entry: Callable[[Key], int | None]
+    turn: TimelineTurn, since: str, title: Callable[[NoteKey], str], entry: Callable[[NoteKey], int | None]
 ) -> str:
     """What changed since the turn before, each entry a link with its id."""
     groups = change_groups(turn.changes)
@@ -180,23 +180,23 @@ class Names(Terse, frozen=True):
 
     unprinted = ("entries",)
 
-    entries: Mapping[Key, tuple[str, int]] = {}
+    entries: Mapping[NoteKey, tuple[str, int]] = {}
 
     @classmethod
     def of(cls, index: VaultIndex, turns: Iterable[TimelineTurn] = ()) -> Names:
         """The names of an index, and of what went into these turns and is no note: memories, recaps."""
-        known = {(entry.vault, entry.filename): (entry.title, entry.id) for entry in index.entries}
+        known = {entry.note_key: (entry.title, entry.id) for entry in index.entries}
         for summary in (turn.summary for turn in turns if turn.summary.strangers):
             for key, each in summary.injected.items():
                 if each.entry in summary.strangers:
                     known[key] = summary.strangers[each.entry], each.entry
         return cls(known)
 
-    def title(self, key: Key) -> str:
+    def title(self, key: NoteKey) -> str:
         """The title, or the file name where there is no such entry any more."""
         return self.entries[key][0] if key in self.entries else key[1]
 
-    def id(self, key: Key) -> int | None:
+    def id(self, key: NoteKey) -> int | None:
         """The entry's id, None where there is no such entry any more."""
         return self.entries[key][1] if key in self.entries else None
 

@@ -12,11 +12,11 @@ from typing import Final
 from msgspec import Struct
 from PySide6.QtCore import QObject, Qt
 
-from lorestudio.domain.entry import VaultIndex
+from lorestudio.domain.entry import NoteKey, VaultIndex
 from lorestudio.domain.texts import comparable
 from lorestudio.studio.verify.agreement import ComparedReply, WentIn
 from lorestudio.systems.ideas import Change
-from lorestudio.trace.diff import EntryChange, Key, TraceDiff, injections_by_key
+from lorestudio.trace.diff import EntryChange, TraceDiff, injections_by_key
 from lorestudio.trace.explain import explain_stage
 from lorestudio.trace.held_run import WouldAlso, WouldCell
 from lorestudio.trace.journey import (
@@ -66,10 +66,10 @@ class RowChange(Struct, frozen=True):
     tone: str
 
 
-def row_changes(diff: TraceDiff) -> dict[Key, RowChange]:
+def row_changes(diff: TraceDiff) -> dict[NoteKey, RowChange]:
     """What each entry's row says of the difference between two runs."""
     places = {key: place for place, key in enumerate(injections_by_key(diff.after), start=1)}
-    found: dict[Key, RowChange] = {}
+    found: dict[NoteKey, RowChange] = {}
     for change in diff.refated:
         was, now = tr(fate_mark(change.before_fate).word), tr(fate_mark(change.after_fate).word)
         if was != now:
@@ -144,7 +144,7 @@ class AnswerTable(RecordTable):
         index: VaultIndex | None = None,
         running: str = "",
         journeys: Journeys | None = None,
-        changes: Mapping[Key, RowChange] | None = None,
+        changes: Mapping[NoteKey, RowChange] | None = None,
     ) -> None:
         """Show another run; `index` names the entries that no stage decided about.
 
@@ -488,14 +488,14 @@ class AnswerTable(RecordTable):
         }  # fmt: skip
         return read[role](entry) if entry is not None and role in read else None
 
-    def _numbered(self, changes: Mapping[Key, RowChange]) -> dict[int, RowChange]:
+    def _numbered(self, changes: Mapping[NoteKey, RowChange]) -> dict[int, RowChange]:
         """The changes by the entries of this run, also those that only the vault knows."""
         if not changes or self.trace is None:
             return {}
-        known: dict[Key, int] = {}
+        known: dict[NoteKey, int] = {}
         if self._index is not None:
-            known = {(note.vault, note.filename): note.id for note in self._index.entries}
-        known |= {(ref.vault, ref.filename): ref.id for ref in self.trace.entries.values()}
+            known = {note.note_key: note.id for note in self._index.entries}
+        known |= {ref.note_key: ref.id for ref in self.trace.entries.values()}
         return {known[key]: change for key, change in changes.items() if key in known}
 
 

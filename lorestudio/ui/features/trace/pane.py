@@ -9,11 +9,12 @@ from PySide6.QtCore import QModelIndex, Qt, Signal
 from PySide6.QtGui import QGuiApplication, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QPlainTextEdit, QSizePolicy, QWidget
 
+from lorestudio.domain.entry import NoteKey
 from lorestudio.domain.tokens import CHARS_4
 from lorestudio.settings.behaviour import switches
 from lorestudio.studio.project.answering import AnswerKind
 from lorestudio.studio.verify.causes import Verified
-from lorestudio.trace.diff import Key, compare
+from lorestudio.trace.diff import compare
 from lorestudio.trace.journey import PHASES, Journeys
 from lorestudio.trace.model import Outcome, Phase, Trace, Turn
 from lorestudio.trace.summary import SummaryPiece, seen_brief, seen_lines, summary_pieces
@@ -90,7 +91,7 @@ class TracePane(Pane):
         self._following = False
         self._live: tuple[object, ...] = ()
         self._compared: tuple[Trace | None, Trace | None] = (None, None)
-        self._changes: dict[Key, RowChange] = {}
+        self._changes: dict[NoteKey, RowChange] = {}
         self._build()
         self._connect()
         self._show()
@@ -385,7 +386,7 @@ class TracePane(Pane):
         left = count(len(trace.stages[-1].left) if trace.stages else 0, "candidate", "candidates")
         return tr("Under way: {done}, {left} so far.", done=done, left=left)
 
-    def _changes_in(self, trace: Trace | None) -> dict[Key, RowChange]:
+    def _changes_in(self, trace: Trace | None) -> dict[NoteKey, RowChange]:
         """What the last change has done to this run, or the text that is tried out in it."""
         before = self._before(trace) if trace is not None and not self._live else None
         if (before, trace) != self._compared:

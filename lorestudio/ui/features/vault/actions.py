@@ -272,7 +272,7 @@ class VaultFeature(Feature):
         context, project = self.context, self.context.session.project
         if project is None:
             return
-        notes: tuple[Note, ...] = (*project.index.entries, *project.index.left_out)
+        notes = project.index.notes
         items = note_items(context.session, notes, context.place.recent)
         title, placeholder = tr("Go to entry"), tr("Type a few letters of a title or alias")
         hint = tr("Enter goes there · Shift+Enter makes a note with this name · Esc closes")
@@ -292,8 +292,7 @@ class VaultFeature(Feature):
         project = self.context.session.project
         if project is None:
             return
-        notes: tuple[Note, ...] = (*project.index.entries, *project.index.left_out)
-        for note in notes:
+        for note in project.index.notes:
             item = _item(note)
             name = f"note:{note.vault}/{note.filename}"
             yield replace(item, hint=tr("Entry"), key=partial(self._go_to, note), name=name, more=item.detail)

@@ -12,14 +12,14 @@ from PySide6.QtCore import QItemSelection, QItemSelectionModel, QModelIndex, QSe
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QButtonGroup, QTreeView, QWidget
 
-from lorestudio.domain.entry import Entry, LeftOutNote, VaultIndex
+from lorestudio.domain.entry import Entry, LeftOutNote, NoteKey, VaultIndex
 from lorestudio.domain.state import Usage
 from lorestudio.studio.notes.making_entries import plain_notes
 from lorestudio.studio.notes.usage import usage_of
 from lorestudio.studio.project.project import Project
 from lorestudio.trace.journey import Fate
 from lorestudio.trace.model import Trace
-from lorestudio.ui.features.vault.table import Note, NoteMarks, VaultTable, note_key
+from lorestudio.ui.features.vault.table import Note, NoteMarks, VaultTable
 from lorestudio.ui.features.vault.tree import (
     AT_ONCE,
     WRAPPED,
@@ -264,8 +264,8 @@ class VaultPane(Pane):
         self._quiet = True
         try:
             if self.view is self.table:
-                rows = [row for note in notes if (row := self.table_model.place_of(note_key(note))) >= 0]
-                current = self.table_model.place_of(note_key(now) if now is not None else None)
+                rows = [row for note in notes if (row := self.table_model.place_of(note.note_key)) >= 0]
+                current = self.table_model.place_of(now.note_key if now is not None else None)
                 self.table.select_places(rows or ([current] if current >= 0 else []), current)
             elif len(notes) > 1:
                 model, flags = self.tree.selectionModel(), QItemSelectionModel.SelectionFlag
@@ -307,8 +307,7 @@ class VaultPane(Pane):
         wanted = {self.now_called(path) for path in paths}
         if len(wanted) > 1:
             index = self._session.project.index if self._session.project is not None else VaultIndex()
-            notes: list[Note] = [*index.entries, *index.left_out]
-            self._select([note for note in notes if self._session.note_path(note) in wanted])
+            self._select([note for note in index.notes if self._session.note_path(note) in wanted])
         else:
             self._select([])
 
@@ -441,7 +440,7 @@ class VaultPane(Pane):
         elif note is None:
             self.tree.selectionModel().clear()
             self.table.selectionModel().clear()
-        row = self.table_model.place_of(note_key(note)) if note is not None and self.view is self.table else -1
+        row = self.table_model.place_of(note.note_key) if note is not None and self.view is self.table else -1
         if row >= 0 and self.table.currentIndex().row() != row:
             self.table.select_places([row], row)
             self.table.scrollTo(self.table_model.index(row, 0))
@@ -528,13 +527,12 @@ class VaultPane(Pane):
         return path is not None and self._drafts.get(path) is not None
 
 
-def _modified(project: Project) -> dict[tuple[str, str], float]:
+def _modified(project: Project) -> dict[NoteKey, float]:
     """When the files of all notes were last changed: seconds since 1970 by vault and file name."""
     found = {}
-    notes: tuple[Note, ...] = (*project.index.entries, *project.index.left_out)
-    for note in notes:
-        path = project.note_path(*note_key(note))
+    for note in project.index.notes:
+        path = project.note_path(*note.note_key)
         with suppress(OSError):  # it is gone, and will be gone from the list too
             if path is not None:
-                found[note_key(note)] = path.stat().st_mtime
+                found[note.note_key] = path.stat().st_mtime
     return found

@@ -33,11 +33,6 @@ _LEFT_OUT = {
 }
 
 
-def note_key(note: Note) -> tuple[str, str]:
-    """What a note is known by in every reading of a vault: the vault's name and the file."""
-    return note.vault, note.filename
-
-
 def note_title(note: Note) -> str:
     """The title of an entry, the file's name of any other note."""
     return note.title if isinstance(note, Entry) else note.name.removesuffix(".md")
@@ -119,8 +114,9 @@ class VaultTable(RecordTable):
         self._problems: Mapping[tuple[str, str], int] = {}
         self.exact = True
         super().__init__(
-            self._columns(), key=note_key, entry=lambda note: note.id if isinstance(note, Entry) else None,
-            spoken=titled("none"), text=text, parent=parent,
+            self._columns(), key=lambda note: note.note_key,
+            entry=lambda note: note.id if isinstance(note, Entry) else None, spoken=titled("none"), text=text,
+            parent=parent,
             tip=lambda note, column: note.message if isinstance(note, LeftOutNote) else column.words(note),
         )  # fmt: skip
         self.movable = self.in_order
@@ -172,15 +168,14 @@ class VaultTable(RecordTable):
             _words_column("Tags", lambda note: ", ".join(note.tags) if isinstance(note, Entry) else "",
                           "The note's tags", 140, hidden=True),
             Column("Modified", self._when, "modified", "When the file was last changed", 116,
-                   sort=lambda note: self._modified.get(note_key(note), 0.0), look=partial(_look, self._when)),
+                   sort=lambda note: self._modified.get(note.note_key, 0.0), look=partial(_look, self._when)),
         ]  # fmt: skip
 
     # ---- content ----------------------------------------------------------------------------------------------------
 
     def set_index(self, index: VaultIndex) -> None:
         """Show another vault."""
-        notes: list[Note] = [*index.entries, *index.left_out]
-        self.set_rows(sorted(notes, key=lambda note: reading_order(note_title(note))))
+        self.set_rows(sorted(index.notes, key=lambda note: reading_order(note_title(note))))
 
     def set_modified(self, times: Mapping[tuple[str, str], float]) -> None:
         """When the files were last changed: seconds since 1970 by vault and file name."""
@@ -213,7 +208,7 @@ class VaultTable(RecordTable):
         return ("" if self.exact else "≈ ") + number(note.tokens) if isinstance(note, Entry) else ""
 
     def _problem_count(self, note: Note) -> int:
-        known = self._problems.get(note_key(note))
+        known = self._problems.get(note.note_key)
         if known is not None or not isinstance(note, Entry):
             return known or 0
         return len(note.warnings)
@@ -223,7 +218,7 @@ class VaultTable(RecordTable):
         return number(amount) if amount else ""
 
     def _when(self, note: Note) -> str:
-        seconds = self._modified.get(note_key(note))
+        seconds = self._modified.get(note.note_key)
         return "" if seconds is None else when_words(seconds)
 
     def _last_used(self, note: Note) -> str:

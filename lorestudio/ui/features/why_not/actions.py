@@ -9,10 +9,10 @@ from typing import Any
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication
 
+from lorestudio.domain.entry import NoteKey
 from lorestudio.settings.declaration import Value
 from lorestudio.studio.tryout.project_changes import plan_change
 from lorestudio.systems.ideas import Change
-from lorestudio.trace.diff import Key
 from lorestudio.ui.features.trace.actions import TraceFeature
 from lorestudio.ui.features.why_not.pane import WhyView
 from lorestudio.ui.features.why_not.search import FixWork, RowWork, WhyNotSearch, WouldWork
@@ -37,7 +37,7 @@ class WhyNotFeature(Feature):
         self.pane = WhyView(context.theme, session, selection, self.search, self.would)
         self.page = self.pane.page
         trace.pane.take_why(self.pane)
-        self._applied: tuple[bool, Key | None] | None = None
+        self._applied: tuple[bool, NoteKey | None] | None = None
         """Whether the last change was to bring a note in, and which, until the run tells what came of it."""
         self.pane.message_wanted.connect(trace.go_to_message)
 
@@ -171,11 +171,11 @@ class WhyNotFeature(Feature):
                 session.parts.adjust(change.title, settings=change.set_in(project.settings))
         self._say_outcome()
 
-    def _about(self) -> Key | None:
+    def _about(self) -> NoteKey | None:
         note = self.search.note
-        return (note.vault, note.filename) if note is not None else None
+        return note.note_key if note is not None else None
 
-    def _written(self, wanted: bool, about: Key | None, _done: Done) -> None:
+    def _written(self, wanted: bool, about: NoteKey | None, _done: Done) -> None:
         self._applied = wanted, about
         self._say_outcome()
 

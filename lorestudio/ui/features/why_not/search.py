@@ -13,12 +13,11 @@ from typing import Final, Generic, TypeAlias, TypeVar
 from PySide6.QtCore import QObject, Signal
 
 from lorestudio.domain.chat import Generation
-from lorestudio.domain.entry import Entry, LeftOutNote
+from lorestudio.domain.entry import Entry, LeftOutNote, NoteKey
 from lorestudio.domain.lifecycle import Cancelled, CancelToken
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.tryout.preview import HeldRuns
 from lorestudio.studio.tryout.why_not import Answer, Holds, WhyNot, WhyNotFinder, WhyNotNews
-from lorestudio.trace.diff import Key
 from lorestudio.trace.held_run import WouldAlso
 from lorestudio.trace.journey import Fate
 from lorestudio.trace.model import EntryRef, Trace
@@ -39,12 +38,12 @@ class WhyNotSearch(QObject):
     """One search at a time, about the chosen note and reply; `changed` follows everything that it learns."""
 
     changed = Signal()
-    _about: tuple[Generation, Key]
+    _about: tuple[Generation, NoteKey]
 
     def __init__(self, session: Session, selection: Selection, parent: QObject) -> None:
         super().__init__(parent)
         self._session, self._selection = session, selection
-        self._found: dict[tuple[Generation, Key], WhyNot] = {}
+        self._found: dict[tuple[Generation, NoteKey], WhyNot] = {}
         self._newest = Newest(session.jobs)
         self.news: WhyNotNews | None = None
         self.error = ""
@@ -104,7 +103,7 @@ class WhyNotSearch(QObject):
         generation, note = self._selection.generation, self.note
         if generation is None or note is None:
             return None
-        known = self._found.get((generation, (note.vault, note.filename)))
+        known = self._found.get((generation, note.note_key))
         return known if known is not None and known.trace is self._session.runs.traces.get(generation) else None
 
     def begin(self) -> None:
@@ -121,7 +120,7 @@ class WhyNotSearch(QObject):
             self.error = sentence_of(error)
             self.changed.emit()
             return
-        about = self._about = (generation, (note.vault, note.filename))
+        about = self._about = (generation, note.note_key)
         self.news, self.error = None, ""
         self._newest.start(
             tr("Finding what would bring it in"),
@@ -146,7 +145,7 @@ class WhyNotSearch(QObject):
         self.error = sentence_of(error)
         self.changed.emit()
 
-    def _keep(self, about: tuple[Generation, Key], found: WhyNot) -> None:
+    def _keep(self, about: tuple[Generation, NoteKey], found: WhyNot) -> None:
         self._found.pop(about, None)
         self._found[about] = found
         while len(self._found) > KEPT:
@@ -287,7 +286,7 @@ class FixWork(RowWork[Answer]):
             fate, ref = ends.fate(entry), trace.entries.get(entry) or self._session.entry(entry)
             if ref is None or fate.state.went_in or fate.reason in words.takes_no_part:
                 return None
-            found = finder.find((ref.vault, ref.filename), None, cancel, first=True)
+            found = finder.find(ref.note_key, None, cancel, first=True)
             best = found.answers[0] if found.answers else None
             return best if best is not None and best.holds is not Holds.REPLY_ONLY else None
 

@@ -13,7 +13,6 @@ from PySide6.QtWidgets import QApplication, QDialog, QLineEdit, QMessageBox
 from lorestudio.studio.notes.renaming import NewName, OldKey, plan_rename
 from lorestudio.ui.features.notes.batch_dialog import Operation
 from lorestudio.ui.features.vault import actions as vault_actions
-from lorestudio.ui.features.vault.table import note_key
 from lorestudio.ui.widgets import dialogs
 from lorestudio.ui.widgets.picker import Picker
 from lorestudio.vault.lint.fixes import Repair
@@ -459,7 +458,7 @@ def test_a_draft_without_the_lorebook_tag_is_not_switched_on(window, vault) -> N
 def batch(window, *names):
     window.vault.show_table(True)
     paths = (window.features.vault.work.folders[0] / name for name in names)
-    rows = [window.vault.table_model.place_of(note_key(window.session.note_at(path))) for path in paths]
+    rows = [window.vault.table_model.place_of(window.session.note_at(path).note_key) for path in paths]
     window.vault.table.select_places(rows, rows[0])
     settle(window)
     window.run("note.batch")
@@ -790,7 +789,7 @@ def test_the_table_counts_the_problems_that_were_found(window, qtbot) -> None:
     expected = sum(finding.filename == "items/Crown.md" for finding in found.findings)
     window.vault.show_table(True)
     model = window.vault.table_model
-    row = model.place_of(note_key(window.session.note_at(window.features.vault.work.folders[0] / "items/Crown.md")))
+    row = model.place_of(window.session.note_at(window.features.vault.work.folders[0] / "items/Crown.md").note_key)
     assert expected > 0
     assert model.index(row, model.column_of("problems")).data() == str(expected)
 
@@ -924,7 +923,7 @@ def test_a_copy_that_is_undone_is_not_begun_to_be_written(window, vault, monkeyp
 def select_rows(window, vault, *names) -> None:
     window.vault.show_table(True)
     model, notes = window.vault.table_model, [window.session.note_at(vault / name) for name in names]
-    rows = [model.place_of(note_key(note)) for note in notes]
+    rows = [model.place_of(note.note_key) for note in notes]
     window.vault.table.select_places(rows, rows[0])
 
 

@@ -27,7 +27,7 @@ from lorestudio.domain.state import Usage
 from lorestudio.trace.journey import Journeys
 from lorestudio.ui.features.vault import pane as vault_pane
 from lorestudio.ui.features.vault.pane import VaultPane
-from lorestudio.ui.features.vault.table import NoteMarks, VaultTable, note_key, when_words
+from lorestudio.ui.features.vault.table import NoteMarks, VaultTable, when_words
 from lorestudio.ui.features.vault.tree import Rows, TitleDelegate, VaultTree
 from lorestudio.ui.shell.main_window import MainWindow
 from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, EDIT, TOOLTIP
@@ -179,7 +179,7 @@ def test_tree_or_table_is_remembered_and_the_table_knows_when_files_were_changed
     qtbot.waitUntil(lambda: window.session.jobs.idle)
     path = window.session.note_path(ENTRIES[BELL])
     assert path is not None
-    row = model.place_of(note_key(ENTRIES[BELL]))
+    row = model.place_of(ENTRIES[BELL].note_key)
     assert model.index(row, column).data() == when_words(path.stat().st_mtime)
     assert all(model.index(each, column).data() for each in range(model.rowCount()))
     pane.show_table(False)
@@ -220,7 +220,7 @@ def test_beside_the_rows_the_menu_has_only_what_needs_no_note(
 def test_the_key_for_the_menu_opens_it_at_the_row(pane: VaultPane, as_table: bool) -> None:
     pane.show_table(as_table)
     view = pane.table if as_table else pane.tree
-    row = pane.table_model.place_of(note_key(ENTRIES[BELL])) if as_table else -1
+    row = pane.table_model.place_of(ENTRIES[BELL].note_key) if as_table else -1
     index = pane.table_model.index(row, 0) if as_table else pane.model.index_of_note(ENTRIES[BELL])
     view.setFocus()
     view.setCurrentIndex(index)
@@ -286,19 +286,19 @@ def test_folders_that_were_closed_stay_so_when_the_vault_is_read_again(window: M
 def test_several_that_were_selected_are_found_again(window: MainWindow, pane: VaultPane, as_table: bool) -> None:
     pane.show_table(as_table)
     pane.view.selectAll()
-    wanted = {note_key(note) for note in pane.chosen}
+    wanted = {note.note_key for note in pane.chosen}
     assert len(wanted) == 7
     pane.keep_selection()
     pane.view.clearSelection()
     assert pane.chosen == []
     pane.restore_selection()
-    assert {note_key(note) for note in pane.chosen} == wanted
+    assert {note.note_key for note in pane.chosen} == wanted
     bell, skarn = (window.session.note_path(ENTRIES[each]) for each in (BELL, SKARN))
     assert bell is not None
     assert skarn is not None
     pane.keep_selection((bell, skarn))  # what was made is selected instead
     pane.restore_selection()
-    assert [note_key(note) for note in pane.chosen] == [note_key(ENTRIES[BELL]), note_key(ENTRIES[SKARN])]
+    assert [note.note_key for note in pane.chosen] == [ENTRIES[BELL].note_key, ENTRIES[SKARN].note_key]
     pane.show_table(False)
 
 
@@ -352,17 +352,17 @@ def test_several_stay_selected_where_the_list_is_another_one(window: MainWindow,
     tree, asked = pane.tree, []
     tree.selectAll()
     pane.model.flags = lambda index: asked.append(index) or VaultTree.flags(pane.model, index)
-    everything = {note_key(note) for note in pane.chosen}
+    everything = {note.note_key for note in pane.chosen}
     assert pane.chosen_branch is None
     del pane.model.flags
     assert not asked, "each of thousands of rows, at each look at what actions make sense"
     pane.show_table(True)
-    assert {note_key(note) for note in pane.chosen} == everything
+    assert {note.note_key for note in pane.chosen} == everything
     assert len(everything) == 7
     pane.table.select_places([0, 2], 2)
-    some = [note_key(note) for note in pane.chosen]
+    some = [note.note_key for note in pane.chosen]
     pane.show_table(False)
-    assert [note_key(note) for note in pane.chosen] == some or len(pane.chosen) == 2
+    assert [note.note_key for note in pane.chosen] == some or len(pane.chosen) == 2
     assert (pane.tree_button.isChecked(), pane.table_button.isChecked()) == (True, False)
     assert pane.columns_button.isHidden()
 
@@ -563,7 +563,7 @@ def test_cells_of_the_table_are_drawn(theme: Theme, qtbot: QtBot) -> None:
     model = VaultTable(marks=marks)
     off = LeftOutNote("a/Off.md", "vault", NoteProblem.DISABLED, "off")
     model.set_index(VaultIndex(ENTRIES, (*LEFT_OUT, off), vaults=("vault",)))
-    model.set_problems({note_key(ENTRIES[BELL]): 3})
+    model.set_problems({ENTRIES[BELL].note_key: 3})
     model.set_recorded({SKARN: Usage(injected=7, last_triggered_ms=86_400_000)})
     view = RecordView(theme, model, "Notes")
     qtbot.addWidget(view)

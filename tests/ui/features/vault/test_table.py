@@ -14,7 +14,7 @@ from lorestudio.domain.entry import Entry, LeftOutNote, NoteProblem, VaultIndex
 from lorestudio.domain.records import replace
 from lorestudio.domain.state import Usage
 from lorestudio.trace.timeline import Fired, fired_in
-from lorestudio.ui.features.vault.table import NoteMarks, VaultTable, note_key, note_title
+from lorestudio.ui.features.vault.table import NoteMarks, VaultTable, note_title
 from lorestudio.ui.shell.main_window import MainWindow
 from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT
 from lorestudio.ui.state.traces import FiringCounts
@@ -116,7 +116,7 @@ def test_a_title_has_the_mark_of_its_fate_where_that_says_something(qapp, word: 
 def test_a_selection_stays_on_its_notes_when_sorted_anew(window) -> None:
     pane = window.vault
     pane.show_table(True)
-    rows = [pane.table_model.place_of(note_key(ENTRIES[SKARN])), pane.table_model.place_of(note_key(ENTRIES[BELL]))]
+    rows = [pane.table_model.place_of(ENTRIES[SKARN].note_key), pane.table_model.place_of(ENTRIES[BELL].note_key)]
     pane.table.select_places(rows, rows[0])
     pane.table_model.sort(pane.table_model.column_of("tokens"), Qt.SortOrder.AscendingOrder)
     assert {note.filename for note in pane.chosen} == {"Skarn.md", "Bell.md"}
@@ -224,11 +224,11 @@ def test_a_selected_folder_stands_for_its_notes(window) -> None:
 def test_a_row_of_the_table_is_looked_at_everywhere(window) -> None:
     pane = window.vault
     pane.show_table(True)
-    pane.table.setCurrentIndex(pane.table_model.index(pane.table_model.place_of(note_key(ENTRIES[CROWN])), 3))
+    pane.table.setCurrentIndex(pane.table_model.index(pane.table_model.place_of(ENTRIES[CROWN].note_key), 3))
     assert window.selection.entry == CROWN
     assert window.entry.heading.text() == "Crown"
     window.selection.choose_entry(BELL)
-    assert pane.table.currentIndex().row() == pane.table_model.place_of(note_key(ENTRIES[BELL]))
+    assert pane.table.currentIndex().row() == pane.table_model.place_of(ENTRIES[BELL].note_key)
 
 
 def test_when_the_files_were_changed_is_shown(make_window, tmp_path) -> None:

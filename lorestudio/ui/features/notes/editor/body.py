@@ -629,7 +629,7 @@ class TitleBook:
             if not is_entry and not note.filename.endswith(NOTE_SUFFIX):
                 continue  # a folder that cannot be read
             title = note.title if isinstance(note, Entry) else base_name(note.filename)
-            self._notes[note.vault, note.filename] = note
+            self._notes[note.note_key] = note
             called.setdefault(note.vault, []).append(NoteNames(note.filename, title, others))
             self._names += [Name(title, note), *(Name(alias, note, title) for alias in others)]
         self._folded = [comparable(name.text) for name in self._names]
