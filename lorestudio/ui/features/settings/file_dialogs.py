@@ -66,7 +66,7 @@ class ImportDialog(Dialog):
         places = tr("SillyTavern's settings.json, a snippet, or a settings file of lorestudio")
         field = QLineEdit(self, placeholderText=tr("settings.json, or another file"))
         self.place = named(field, tr("File to import"), places)
-        self.model = change_table(("Setting", "Here", "There"), self)
+        self.model = change_table(("Setting", "In use", "Imported"), self)
         self.list = CheckList(theme, self.model, tr("Settings that differ"), self)
         said = tr("Nothing is written: the file is read, and what you tick holds here.")
         self.said = label(self, said, "small")
@@ -216,7 +216,7 @@ class ExportDialog(Dialog):
         self.place.setPlaceholderText(tr("…/SillyTavern/data/default-user/settings.json"))
         filters = tr("SillyTavern's settings (settings.json);;JSON files (*.json);;All files (*)")
         self.choose_place = dialogs.chooser(self.place, tr("Choose SillyTavern's settings.json"), filters)
-        self.model = change_table(("Setting", "There", "Here"), self)
+        self.model = change_table(("Setting", "In the file", "In use"), self)
         self.list = CheckList(theme, self.model, tr("Settings that differ"), self)
         self.preview = text_view(self, tr("What would be written"), fixed=True, object_name="Diff")
         self.losses = label(self, kind="small")
@@ -260,9 +260,9 @@ class ExportDialog(Dialog):
         self._delay.stop()
         self._newest.cancel()
         if self.chosen_target is not ExportTarget.SILLYTAVERN:
-            self._fill(self._carrier.differing(), ("Setting", "Default", "Here"))
+            self._fill(self._carrier.differing(), ("Setting", "Default", "In use"))
             return
-        heads = ("Setting", "There", "Here")
+        heads = ("Setting", "In the file", "In use")
         text, carrier = self.place.text().strip(), self._carrier
         if not text:
             self._fill((), heads)

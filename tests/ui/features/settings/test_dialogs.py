@@ -561,7 +561,7 @@ def test_what_an_export_offers_follows_where_it_goes(open_window, qtbot, place, 
         heads = [dialog.model.headerData(column, Qt.Orientation.Horizontal) for column in range(3)]
         return [part.isVisible() for part in parts], heads
 
-    assert shown() == ([True, True, True, True, False, False], ["Setting", "There", "Here"])
+    assert shown() == ([True, True, True, True, False, False], ["Setting", "In the file", "In use"])
     assert (dialog.write.isEnabled(), dialog.losses.text(), dialog.model.rows) == (False, "", ())
     dialog.choose_place.click()
     (chooser,) = dialog.findChildren(QFileDialog)
@@ -579,7 +579,7 @@ def test_what_an_export_offers_follows_where_it_goes(open_window, qtbot, place, 
     dialog.place.clear()
     dialog.target.setCurrentIndex(dialog.target.findData(ExportTarget.LIST))
     assert not dialog._delay.isActive()  # another look would tick everything again
-    assert shown() == ([False, False, False, False, True, True], ["Setting", "Default", "Here"])
+    assert shown() == ([False, False, False, False, True, True], ["Setting", "Default", "In use"])
     assert not dialog.bar.isVisible()
     dialog.copy.click()
     assert (dialog.bar.label.text(), "Scan depth" in QGuiApplication.clipboard().text()) == ("It was copied.", True)
