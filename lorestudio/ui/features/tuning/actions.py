@@ -218,7 +218,8 @@ class TuningFeature(Feature):
     def _expect(self, should: Should, *, here: bool = False, whenever: str = "") -> None:
         project, selection = self.context.session.project, self.context.selection
         entry = self.context.session.entry(selection.entry)
-        if project is None or entry is None:
+        if project is None or entry is None or (here and selection.generation is None):
+            self.context.flash(tr("Choose an entry first.") if entry is None else tr("Choose a reply first."))
             return
         mark = None
         if here and selection.generation is not None:
@@ -370,10 +371,11 @@ class TuningFeature(Feature):
         if not expected.every and not expected.problems:
             text = tr(
                 "Say which entries should be in a reply, and which should not. After every change you see here what "
-                "does not hold any more, and which stage broke it. Choose a reply, and “Should be in this reply” in "
-                "the menu of an answer, with the right mouse button; “Expectations” in the Trace menu has more."
+                "does not hold any more, and which stage broke it. Choose a reply and an entry first; the menu of an "
+                "answer, with the right mouse button, and “Expectations” in the Trace menu have more."
             )
-            self._tell(lambda pane: pane.show_nothing(tr("Nothing is expected yet"), text))
+            doors = tuple((each, self.context.commands.title(each)) for each in ("expect.in", "expect.out"))
+            self._tell(lambda pane: pane.show_nothing(tr("Nothing is expected yet"), text, doors))
         else:
             waits = tr("Replay the chat, and it is checked (Ctrl+R).") if seen[1] is None else ""
             problems = [_short(each, self._path) for each in expected.problems]

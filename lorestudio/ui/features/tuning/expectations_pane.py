@@ -92,10 +92,10 @@ class ExpectationsPane(Pane):
         found: ExpectationRow | None = self.view.current
         return found
 
-    def show_nothing(self, title: str, text: str) -> None:
+    def show_nothing(self, title: str, text: str, buttons: tuple[tuple[str, str], ...] = ()) -> None:
         """There are no expectations, for this reason."""
         self.model.set_rows(())
-        self.say_empty(title, text)
+        self.say_empty(title, text, buttons)
         self.state.setText("")
         self.note_changed.emit("")
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QLineEdit
+from PySide6.QtWidgets import QApplication, QLineEdit, QPushButton
 
 from lorestudio.domain.chat import Chat, Generation, Message
 from lorestudio.domain.records import replace
@@ -147,6 +147,31 @@ def test_what_cannot_be_read_is_a_row(window: MainWindow, vault: Path, qtbot) ->
     pane = checked(window, qtbot)
     (row,) = pane.model.rows
     assert (row.verdict, "line 2" in row.why) == ("cannot be read", True)
+
+
+@pytest.mark.long
+def test_the_empty_pane_has_a_button_that_expects_the_chosen_entry_or_says_what_to_choose(
+    window: MainWindow, vault: Path, qtbot
+) -> None:
+    def press() -> str:
+        window.context.show("expectations")
+        pane = checked(window, qtbot)
+        first = next(
+            each for each in pane.empty.page.findChildren(QPushButton) if each.text().endswith("be in this reply")
+        )
+        first.click()
+        return window.status.currentMessage()
+
+    window.selection.choose_message(None, None)
+    window.selection.choose_entry(None)
+    assert press() == "Choose an entry first."
+    choose(window, "Bell.md")
+    window.selection.choose_message(None, None)
+    assert press() == "Choose a reply first."
+    assert not (vault / FILE_NAME).exists()
+    window.chat.show_generation(Generation(2))
+    press()
+    assert rows(window, qtbot) == [("Bell should be in (reply #2)", "met in 1 reply")]
 
 
 @pytest.mark.long
