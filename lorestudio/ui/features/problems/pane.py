@@ -34,7 +34,19 @@ from lorestudio.ui.state.session import Session
 from lorestudio.ui.widgets import html
 from lorestudio.ui.widgets.cells import Column, Glyph, Look, Piece, Words, one_line
 from lorestudio.ui.widgets.dialogs import Dialog
-from lorestudio.ui.widgets.layouts import SearchField, able, button, column, combo, label, named, row, split, tight
+from lorestudio.ui.widgets.layouts import (
+    SearchField,
+    able,
+    button,
+    column,
+    combo,
+    label,
+    letters,
+    named,
+    row,
+    split,
+    tight,
+)
 from lorestudio.ui.widgets.pane import Pane, filter_doors
 from lorestudio.ui.widgets.tree import RecordTree, RecordTreeView, TreeRow
 from lorestudio.vault.lint.fixes import Repair
@@ -339,6 +351,9 @@ SETTLE_MS: Final = 300
 ALL: Final = "all"
 """The button that shows what there is besides warnings and errors."""
 
+WIDE: Final = 600
+"""From this width on (device-independent pixels) a finding can be read beside its explanation."""
+
 REPORT_SECONDS: Final = 0.1
 OPEN_UP_TO: Final = 300
 """A severity starts wholly open while it has at most this many findings; of the worst one the notes are seen always."""
@@ -397,9 +412,10 @@ class ProblemsPane(Pane):
         self.details.fix_all.clicked.connect(self.fix_all)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Qt: in a flat pane the explanation stands beside the tree instead of below it."""
+        """Qt: in a flat pane with room for both the explanation stands beside the tree instead of below it."""
         super().resizeEvent(event)
-        self.splitter.setOrientation(Qt.Orientation.Horizontal if self.is_flat else Qt.Orientation.Vertical)
+        beside = self.is_flat and self.width() >= WIDE * letters(self)
+        self.splitter.setOrientation(Qt.Orientation.Horizontal if beside else Qt.Orientation.Vertical)
 
     # ---- what can be done -------------------------------------------------------------------------------------------
 
