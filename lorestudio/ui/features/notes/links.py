@@ -383,7 +383,8 @@ class LinksPane(Pane):
         if self._session.project is None:
             self.say_empty(tr("No vault"), tr("Open the folder with your notes to see how they hang together."))
         else:
-            self.say_empty(tr("No note chosen"), tr("Choose one to see what links to it, and what its text wakes."))
+            text = tr("Choose one to see what links to it, and what its text wakes.")
+            self.say_empty(tr("No note chosen"), text, (("go.entry", tr("Go to entry…")),))
         self._settle()
 
 

@@ -370,7 +370,8 @@ class EntryPane(Pane):
                 text = tr("What is chosen comes from the chat's memory or a lorebook file. “Why?” tells of it.")
                 self.say_empty(tr("No note of the vault"), text)
             else:
-                self.say_empty(tr("No entry chosen"), tr("Choose one in the vault, the answers or the budget."))
+                text = tr("Choose one in the vault, the answers or the budget, and read and change its note here.")
+                self.say_empty(tr("No entry chosen"), text, (("go.entry", tr("Go to entry…")),))
             return
         self._filename, self._vault = note.filename, note.vault
         self.editor.source = note.note_key

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from PySide6.QtWidgets import QPushButton
 
 from lorestudio.domain.entry import Entry, VaultIndex
 from lorestudio.domain.lifecycle import CancelToken
@@ -99,6 +100,10 @@ def test_the_pane_says_what_is_missing_and_why_it_failed(
     session.set_project(open_project([write_vault(tmp_path / "vault", LINKED)]))
     pane.look()
     assert pane.empty.title.text() == "No note chosen"
+    wanted: list[str] = []
+    pane.wanted.connect(wanted.append)
+    pane.empty.page.findChild(QPushButton).click()
+    assert wanted == ["go.entry"]
     assert pane.focus_target() is pane
     selection.choose_entry(session.project.index.entries[0].id)
     pane.look()

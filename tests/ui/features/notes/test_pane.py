@@ -845,6 +845,10 @@ def test_it_says_what_could_be_shown_where_nothing_is(make_alone, tmp_path: Path
     found = make_alone(make_project(tmp_path / "vault"))
     found.pane.note_changed.connect(named.append)
     assert found.pane.empty.title.text() == "No entry chosen"
+    wanted: list[str] = []
+    found.pane.wanted.connect(wanted.append)
+    found.pane.empty.page.findChild(QPushButton).click()
+    assert wanted == ["go.entry"]
     found.choose(SKARN)
     assert not found.pane.empty.isVisible()
     assert found.pane.focus_target() is found.pane.editor.body
