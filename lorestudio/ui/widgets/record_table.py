@@ -399,6 +399,8 @@ class RecordView(RowMenu, QTableView):
         rows.setDefaultSectionSize(height)
         head = self.horizontalHeader()
         head.setHighlightSections(False)
+        # Else the header asks of each column whether all its thousands of cells are selected.
+        head.setSelectionModel(QItemSelectionModel(model, head))
         head.setAccessibleName(tr("Columns"))
         head.setDefaultAlignment(Qt.AlignmentFlag(V_LEFT))
         if arranged:
@@ -513,8 +515,6 @@ class RecordView(RowMenu, QTableView):
         head.setSectionsMovable(True)
         head.setSortIndicatorShown(True)
         head.setSectionsClickable(True)
-        # Else the header asks of each column whether all its thousands of cells are selected.
-        head.setSelectionModel(QItemSelectionModel(self._rows, head))
         head.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         head.customContextMenuRequested.connect(lambda point: self.columns_menu().popup(head.mapToGlobal(point)))
         head.setSortIndicator(*_as_order(self._rows.sorted_by or (0, False)))

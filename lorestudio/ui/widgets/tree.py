@@ -10,7 +10,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Generic, TypeVar
 
-from PySide6.QtCore import QAbstractItemModel, QItemSelection, QModelIndex, QObject, QRect, QRectF, Qt, Signal
+from PySide6.QtCore import (
+    QAbstractItemModel,
+    QItemSelection,
+    QItemSelectionModel,
+    QModelIndex,
+    QObject,
+    QRect,
+    QRectF,
+    Qt,
+    Signal,
+)
 from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence, QMouseEvent, QPainter, QResizeEvent
 from PySide6.QtWidgets import QTreeView, QWidget
 
@@ -57,6 +67,9 @@ class ItemRow(TreeRow):
 
 
 R = TypeVar("R", bound=TreeRow)
+
+_ROW: Final = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
+_TICKED_ROW: Final = _ROW | Qt.ItemFlag.ItemIsUserCheckable
 
 
 class RecordTree(QAbstractItemModel, Generic[R]):
@@ -126,6 +139,10 @@ class RecordTree(QAbstractItemModel, Generic[R]):
         """Qt: how many rows are below; only the first column has any."""
         return 0 if parent.isValid() and parent.column() > 0 else len(self.node(parent).children)
 
+    def hasChildren(self, parent: Index = NO_INDEX) -> bool:
+        """Qt: asked of every row that comes in sight, for which Qt itself would count rows and columns."""
+        return parent.column() <= 0 and bool(self.node(parent).children)
+
     def columnCount(self, parent: Index = NO_INDEX) -> int:
         """Qt: the columns."""
         return len(self._cells.columns)
@@ -138,8 +155,7 @@ class RecordTree(QAbstractItemModel, Generic[R]):
         """Qt: every row can be chosen; some can be ticked."""
         if not index.isValid():
             return Qt.ItemFlag.NoItemFlags
-        flags = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
-        return flags | Qt.ItemFlag.ItemIsUserCheckable if self._box(index) is not None else flags
+        return _ROW if self._box(index) is None else _TICKED_ROW
 
     def data(self, index: Index, role: int = DISPLAY) -> object:
         """Qt: what a cell shows and says."""
@@ -185,6 +201,20 @@ class RecordTreeView(RowMenu, QTreeView):
             self.pressed.emit(model.node(index))
         else:
             super().keyPressEvent(event)
+
+    def selectAll(self) -> None:
+        """Qt: choose every row that is unfolded, all below one row at once; Qt looks for the row above each."""
+        model, chosen = self.model(), QItemSelection()
+        if not isinstance(model, RecordTree):
+            return
+        left: list[TreeRow] = [model.root]
+        while left:
+            above, last = left.pop(), model.columnCount() - 1
+            if above.children:
+                first, end = above.children[0], above.children[-1]
+                chosen.select(model.index_of(first), model.createIndex(end.row, last, end))
+            left += [row for row in above.children if row.children and self.isExpanded(model.index_of(row))]
+        self.selectionModel().select(chosen, QItemSelectionModel.SelectionFlag.ClearAndSelect)
 
     def copy(self) -> None:
         """Put the selected rows, or all where none is, on the clipboard."""

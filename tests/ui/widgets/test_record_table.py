@@ -529,6 +529,24 @@ def test_many_rows_can_be_selected(qtbot: QtBot, theme: Theme) -> None:
     assert made.currentIndex().row() == 2
 
 
+@pytest.mark.parametrize("arranged", [True, False])
+def test_all_rows_are_chosen_without_the_heading_asking_each(
+    qtbot: QtBot, theme: Theme, monkeypatch: pytest.MonkeyPatch, *, arranged: bool
+) -> None:
+    asked, flags = [], RecordTable.flags
+    monkeypatch.setattr(RecordTable, "flags", lambda self, index: asked.append(1) or flags(self, index))
+    model = RecordTable(COLUMNS, key=attrgetter("id"))
+    made = RecordView(theme, model, "Ships", many=True, arranged=arranged)
+    qtbot.addWidget(made)
+    model.set_rows([replace(SHIPS[0], id=place) for place in range(1000)])
+    made.show()
+    asked.clear()
+    made.selectAll()
+    made.horizontalHeader().grab()
+    assert len(asked) < 100
+    assert made.selected_places() == [*range(1000)]
+
+
 # ---- ticks ----------------------------------------------------------------------------------------------------------
 
 CHANGES = [CheckRow("scan", "Scan depth", "4", "8", "how far"), CheckRow("cap", "Entry cap", "5", "9")]

@@ -142,6 +142,36 @@ def test_whole_rows_are_copied_one_or_all_in_sight(qtbot: QtBot, theme: Theme) -
     assert copied(found) == ["Bell.md", "a gull cries", "no gull"]  # its column has no heading
 
 
+def test_all_that_is_unfolded_is_chosen_without_asking_each_row_for_the_one_above(
+    qtbot: QtBot, theme: Theme, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = ItemRow(None)
+    for name in "abc":
+        group = ItemRow((name, 0))
+        root.add(group)
+        group.add(*(ItemRow((name, place)) for place in range(500)))
+    asked, parent = [], RecordTree.parent
+    monkeypatch.setattr(RecordTree, "parent", lambda self, *index: asked.append(1) or parent(self, *index))
+    model = make(theme)
+    model.show_root(root)
+    view = RecordTreeView(theme, model, "Rows")
+    qtbot.addWidget(view)
+    view.expand(model.index_of(root.children[0]))
+    view.expand(model.index_of(root.children[2]))
+    asked.clear()
+    view.selectAll()
+    assert len(asked) < 100
+    unfolded = [*root.children, *root.children[0].children, *root.children[2].children]
+    assert set(map(id, model.rows_in(view.selectionModel().selection()))) == set(map(id, unfolded))
+    assert all(view.selectionModel().isRowSelected(row.row, model.index_of(row.above)) for row in unfolded)
+    view.expandAll()
+    view.selectAll()
+    assert len(model.rows_in(view.selectionModel().selection())) == 1503
+    model.show_root(ItemRow(None))
+    view.selectAll()
+    assert model.rows_in(view.selectionModel().selection()) == []
+
+
 def test_a_row_of_a_tree_has_the_menu_of_all_rows(qtbot: QtBot, theme: Theme) -> None:
     view = RecordTreeView(theme, make(theme), "Harbour")
     qtbot.addWidget(view)
