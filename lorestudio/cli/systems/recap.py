@@ -24,7 +24,7 @@ from lorestudio.domain.texts import shorten
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.settings.files import real_path
-from lorestudio.settings.recap import RecapSettings
+from lorestudio.settings.recap import RecapSettings, recap_settings
 from lorestudio.settings.sections import assigned
 from lorestudio.studio.project.answering import AnswerKind
 from lorestudio.studio.project.project import Project, read_chat
@@ -33,7 +33,7 @@ from lorestudio.systems.recap.overview import message_rows, scene_rows
 from lorestudio.systems.recap.queue import write_operation
 from lorestudio.systems.recap.records import RecapState
 from lorestudio.systems.recap.running import foreign_notice
-from lorestudio.systems.recap.session import RecapSession, recap_cost, recap_settings
+from lorestudio.systems.recap.session import RecapSession, recap_cost
 from lorestudio.systems.recap.worker import QueueProgress
 from lorestudio.trace.storage.serialize import record_to_json, to_json
 from lorestudio.trace.summary import summary

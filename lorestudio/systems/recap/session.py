@@ -26,7 +26,7 @@ from lorestudio.llm.messages import RECAP, RECAP_STAGES, RUNNING_RECAP, SCENE_RE
 from lorestudio.llm.stand_in import StandInAnswers
 from lorestudio.settings.declaration import declared
 from lorestudio.settings.files import bytes_if_there, json_bytes, parse_json, read_bytes, write_atomically
-from lorestudio.settings.recap import LoadedRecapSettings, RecapSettings, load_recap_settings
+from lorestudio.settings.recap import RecapSettings
 from lorestudio.settings.sections import dump_section
 from lorestudio.systems.recap.asking import QuestionPreset, WorkContext, read_preset
 from lorestudio.systems.recap.chat import Cleared, RecapChat, RecapSurroundings
@@ -616,11 +616,6 @@ async def recap_cost(session: RecapSession) -> CostEstimate:
     state = replace(session.queue, paused=False)
     await Worker(state, RecapWork(MemoryBook(session.chat), context), max_retries=1).run()
     return estimate(counted.requests, context.around.counter)
-
-
-def recap_settings(path: Path | None) -> LoadedRecapSettings:
-    """The settings of a file, or the ones that come with the program. Raises SettingsError."""
-    return LoadedRecapSettings(RecapSettings()) if path is None else load_recap_settings(path)
 
 
 def keep_recap_settings(path: Path, settings: RecapSettings) -> None:

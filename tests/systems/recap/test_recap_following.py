@@ -18,7 +18,7 @@ from lorestudio.exchange.chats.loading import load_chat
 from lorestudio.llm.messages import RUNNING_RECAP, SCENE_BREAK, SCENE_RECAP, ChatReply, ChatRequest
 from lorestudio.llm.stand_in import StandInAnswers
 from lorestudio.settings.files import SettingsError
-from lorestudio.settings.recap import RecapSettings
+from lorestudio.settings.recap import RecapSettings, recap_settings
 from lorestudio.studio.chat import editing
 from lorestudio.systems.recap import session as session_module
 from lorestudio.systems.recap.chat import RecapChat
@@ -33,7 +33,6 @@ from lorestudio.systems.recap.session import (
     happenings,
     keep_recap_settings,
     opened,
-    recap_settings,
 )
 from tests.systems.recap.files import SETTINGS, TALE, records, write_chat
 

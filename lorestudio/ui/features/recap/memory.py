@@ -91,8 +91,7 @@ class ChatRecaps(QObject):
     def settings(self) -> RecapSettings:
         """The settings of recap memory, the same for every chat."""
         if self._settings is None:
-            from lorestudio.settings.recap import RecapSettings
-            from lorestudio.systems.recap.session import recap_settings
+            from lorestudio.settings.recap import RecapSettings, recap_settings
 
             path = self.settings_path
             try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -267,6 +268,10 @@ def test_at_the_start_the_settings_in_the_file_of_recaps_count(
     mine = tmp_path / "recap-settings.json"
     mine.write_text('{"recap_delay": 3}', "utf-8")
     monkeypatch.setattr(Window, "fileName", lambda _self: str(tmp_path / "window.ini"))
+    recaps._settings = None
+    monkeypatch.delitem(sys.modules, "lorestudio.systems.recap.session", raising=False)
+    assert recaps.settings == RecapSettings(recap_delay=3)
+    assert "lorestudio.systems.recap.session" not in sys.modules, "their dialog need not wait for all of the work"
     recaps._settings = None
     window.choices.systems["recap"] = RecapSettings(recap_delay=7)
     window.configured.emit()
