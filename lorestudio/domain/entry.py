@@ -246,3 +246,12 @@ class VaultIndex(Struct, frozen=True):
     def notes(self) -> tuple[Entry | LeftOutNote, ...]:
         """All entries, and behind them the notes that gave none."""
         return *self.entries, *self.left_out
+
+    @property
+    def note_keys(self) -> frozenset[NoteKey]:
+        """What the notes are known by."""
+        return frozenset(note.note_key for note in self.notes)
+
+    def note(self, key: NoteKey | None) -> Entry | LeftOutNote | None:
+        """The first note that is known by this, None where there is none."""
+        return next((note for note in self.notes if note.note_key == key), None)

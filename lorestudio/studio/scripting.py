@@ -226,8 +226,7 @@ def fate(trace: Trace, entry: Entry | int) -> Fate:
 
 def _number(trace: Trace, entry: Entry) -> int:
     """The entry's number in a run, which may have read the project's lorebooks otherwise; -1 where it knows it not."""
-    place = entry.note_key
-    found = (number for number, ref in trace.entries.items() if ref.note_key == place)
+    found = (number for number, ref in trace.entries.items() if ref.note_key == entry.note_key)
     return next(found, -1 if entry.id in trace.entries else entry.id)
 
 

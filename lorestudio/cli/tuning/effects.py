@@ -15,6 +15,7 @@ from lorestudio.cli.runs.controls import ChoiceOptions, with_chosen
 from lorestudio.cli.runs.preview import edited_note, told_new
 from lorestudio.cli.screen import Screen, figure, filled, fold, table
 from lorestudio.cli.tuning.whole_chats import WholeChats
+from lorestudio.domain.entry import NoteKey
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.records import picked
 from lorestudio.exchange.problems import InputError
@@ -101,7 +102,7 @@ def _notes(project: Project, edits: Sequence[str], texts: Sequence[str]) -> Iter
         if not equals:
             raise InputError("--text", f"“{item}”: write NOTE=FILE.")
         yield edited_note(project, name, Path(file))
-    known: dict[tuple[str, str], str] = {}
+    known: dict[NoteKey, str] = {}
     reading = ProjectChanges(project)
     for item in edits:
         place, equals, value = item.partition("=")

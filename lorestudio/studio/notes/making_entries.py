@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from lorestudio.domain.automaton import automaton_of
 from lorestudio.domain.chat import Chat
-from lorestudio.domain.entry import OfNote, VaultIndex
+from lorestudio.domain.entry import NoteKey, OfNote, VaultIndex
 from lorestudio.domain.javascript import Json, trim
 from lorestudio.domain.records import grouped
 from lorestudio.exchange.problems import InputError
@@ -88,7 +88,7 @@ class NoteGroup(Struct, frozen=True):
         return candidate.has_tag(self.name) if self.is_tag else candidate.lies_in(self.name)
 
 
-def plain_notes(index: VaultIndex) -> tuple[tuple[str, str], ...]:
+def plain_notes(index: VaultIndex) -> tuple[NoteKey, ...]:
     """Vault and file name of the notes that only lack the tag; those switched off or broken are others."""
     return tuple(note.note_key for note in index.left_out if note.problem.untagged)
 

@@ -17,7 +17,7 @@ import platformdirs
 from msgspec import field
 
 from lorestudio.domain.chat import Chat
-from lorestudio.domain.entry import Entry, VaultIndex
+from lorestudio.domain.entry import Entry, NoteKey, VaultIndex
 from lorestudio.domain.history import ChatHistory, HistoryRule
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.records import Terse, replace
@@ -238,7 +238,7 @@ class Project:
         roots = {book.name: Path(book.place) for book in self.books if not self.places}
         return roots | {name: folder for name, folder in self.folders.items() if folder is not None}
 
-    def note_place(self, path: Path) -> tuple[str, str] | None:
+    def note_place(self, path: Path) -> NoteKey | None:
         """The vault and the name of the note behind a file, None where it is in none of the vaults."""
         inside = ((name, root) for name, root in self.note_roots.items() if path.is_relative_to(root))
         return next(((name, path.relative_to(root).as_posix()) for name, root in inside), None)

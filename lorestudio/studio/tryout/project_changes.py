@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 
+from lorestudio.domain.entry import NoteKey
 from lorestudio.domain.records import replace
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.declaration import Section
@@ -60,7 +61,7 @@ class ProjectChanges:
 
     def __init__(self, project: Project) -> None:
         self.project = project
-        self._texts: dict[tuple[str, str], str] = {}
+        self._texts: dict[NoteKey, str] = {}
 
     @cached_property
     def _vaults(self) -> EditedVaults | None:

@@ -395,7 +395,7 @@ class WhyNotFinder:
         runs, rerun = self._runs, self._runs.rerun
         trace, project = knowing_all(rerun.before, rerun.system, rerun.moment), rerun.project
         number = numbered(trace, target)
-        note = next((each for each in project.index.notes if each.note_key == target), None)
+        note = project.index.note(target)
         journeys = Journeys(trace)
         if isinstance(note, LeftOutNote):
             found = WhyNot(target, note.name, rerun.before, None)

@@ -19,7 +19,7 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from lorestudio.domain.entry import Entry
+from lorestudio.domain.entry import Entry, NoteKey
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.json_text import spell
 from lorestudio.domain.records import Terse, replace
@@ -318,7 +318,7 @@ class Lots(Terse, frozen=True):
 
     unprinted = ("went_in",)
 
-    went_in: frozenset[tuple[str, str]]
+    went_in: frozenset[NoteKey]
     also: frozenset[str] = frozenset()
     all_in: bool = False
 

@@ -50,7 +50,6 @@ from lorestudio.ui.shell.jobs import Job, Jobs, Newest, window_loop
 from lorestudio.ui.shell.words import Notice, number, sentence_of, tr
 from lorestudio.ui.state.choices import system_title
 from lorestudio.ui.state.project_parts import ProjectParts
-from lorestudio.ui.state.selection import note_places
 from lorestudio.ui.state.session_state import SessionState
 from lorestudio.ui.state.traces import SessionRuns
 from lorestudio.ui.state.undo import Adjustment, Parts
@@ -710,7 +709,7 @@ def _telling(job: Job) -> OnRead:
 
 def _lost(project: Project, after: VaultIndex, unsaved: Collection[Path]) -> list[str]:
     """The files with an unsaved text whose notes are in this index no more."""
-    gone = note_places(project.index) - note_places(after) if unsaved else frozenset()
+    gone = project.index.note_keys - after.note_keys if unsaved else frozenset()
     return sorted(path.name for path in unsaved if project.note_place(path) in gone)
 
 

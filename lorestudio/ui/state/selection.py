@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from operator import attrgetter
 from pathlib import Path
 from typing import Final, TypeAlias
 
 from PySide6.QtCore import QObject, Signal
 
 from lorestudio.domain.chat import Generation
-from lorestudio.domain.entry import Entry, LeftOutNote, VaultIndex
+from lorestudio.domain.entry import Entry, LeftOutNote, NoteKey, VaultIndex
 from lorestudio.studio.project.project import Project
 from lorestudio.ui.state.session_state import SessionState
 from lorestudio.vault.index import changes_between
@@ -83,7 +82,7 @@ class Selection(QObject):
             chosen = before.entries[self.entry]
         if chosen is None:
             return
-        note = next((each for each in after.notes if _place_of(each) == _place_of(chosen)), None)
+        note = after.note(chosen.note_key)
         if note is None:
             self.choose_entry(None)
         elif not isinstance(note, Entry) or note.id != self.entry:
@@ -95,18 +94,10 @@ class Selection(QObject):
         self.choose_entry(None)
 
 
-_place_of: Final[Callable[[Entry | LeftOutNote], tuple[str, str]]] = attrgetter("vault", "filename")
-
-
-def note_places(index: VaultIndex) -> frozenset[tuple[str, str]]:
-    """Every note by its vault and its file's name there."""
-    return frozenset(map(_place_of, index.notes))
-
-
 def same_numbers(before: VaultIndex, after: VaultIndex) -> bool:
     """Whether every entry has the number that it had, so that older traces and choices mean the same ones."""
     one, other = before.entries, after.entries
-    return one is other or list(map(_place_of, one)) == list(map(_place_of, other))
+    return one is other or [each.note_key for each in one] == [each.note_key for each in other]
 
 
 def moved_files(project: Project, before: VaultIndex) -> dict[Path, Path]:
@@ -121,7 +112,7 @@ def moved_files(project: Project, before: VaultIndex) -> dict[Path, Path]:
 LONGEST: Final = 200
 
 
-_Seen: TypeAlias = tuple[str, str] | int
+_Seen: TypeAlias = NoteKey | int
 """A note by its vault and its file's name there; by its number, an entry that only a run knows."""
 
 
@@ -169,7 +160,7 @@ class History(QObject):
 
     def keep(self, index: VaultIndex, *, numbers: bool) -> None:
         """The same vaults are shown in a newer reading: forget what is not in it; `numbers`, entries of a run stay."""
-        known = note_places(index)
+        known = index.note_keys
         before, at = self._seen, self._place
         self._seen, self._place = [], -1
         for number, seen in enumerate(before):
@@ -188,14 +179,14 @@ class History(QObject):
         if isinstance(seen, int):
             self._selection.choose_entry(seen)
         elif self._session.project is not None:
-            note = next((each for each in self._session.project.index.notes if _place_of(each) == seen), None)
+            note = self._session.project.index.note(seen)
             if note is not None:
                 self._selection.choose_note(note)
         self.changed.emit()
 
     def _remember(self) -> None:
         note = self._selection.note_of(self._session)
-        seen = _place_of(note) if note is not None else self._selection.entry
+        seen = note.note_key if note is not None else self._selection.entry
         if seen is None or (self._place >= 0 and self._seen[self._place] == seen):
             return
         self._seen = [*self._seen[: self._place + 1], seen][-LONGEST:]

@@ -128,9 +128,7 @@ class SessionState(QObject):
     def note_at(self, path: Path) -> Entry | LeftOutNote | None:
         """The note of a file, None where the file gave none."""
         place = self.project.note_place(path) if self.project is not None else None
-        if self.project is None or place is None:
-            return None
-        return next((note for note in self.project.index.notes if note.note_key == place), None)
+        return self.project.index.note(place) if self.project is not None else None
 
     def called(self, path: Path) -> str:
         """What people call a note: its file's name, an entry of a lorebook by its title."""

@@ -8,7 +8,7 @@ from functools import cached_property
 from operator import attrgetter, is_
 from typing import Any
 
-from lorestudio.domain.entry import Entry, VaultIndex
+from lorestudio.domain.entry import Entry, NoteKey, VaultIndex
 from lorestudio.domain.javascript import Json, fold
 from lorestudio.systems.deeplore.ai.replies import entity_names
 from lorestudio.systems.deeplore.matching.bm25 import EntryBM25
@@ -85,7 +85,7 @@ class DeepLoreIndex:
         return EntryBM25(self.vault.entries, None if self.origin is None else self.origin.bm25, self._kept)
 
     @cached_property
-    def places(self) -> dict[tuple[str, str], int]:
+    def places(self) -> dict[NoteKey, int]:
         """Where the entry of a vault and file name stands; of several the last one."""
         return {entry.note_key: entry.id for entry in self.vault.entries}
 

@@ -8,7 +8,7 @@ from typing import Final, TypeAlias
 
 import numpy as np
 
-from lorestudio.domain.entry import Entry
+from lorestudio.domain.entry import Entry, NoteKey
 from lorestudio.domain.records import Terse
 
 Places: TypeAlias = "np.ndarray[tuple[int], np.dtype[np.intp]]"
@@ -52,7 +52,7 @@ class Kept(Terse, frozen=True, dict=True):
 NOTHING_KEPT: Final = Kept((), 0)
 
 
-def compare(old: Sequence[Entry], new: Sequence[Entry], places: dict[tuple[str, str], int]) -> Kept | None:
+def compare(old: Sequence[Entry], new: Sequence[Entry], places: dict[NoteKey, int]) -> Kept | None:
     """What `new` keeps of `old`, whose `places` are known by vault and file name.
 
     None where so little is kept, or names are so ambiguous, that nothing is gained.
@@ -60,7 +60,7 @@ def compare(old: Sequence[Entry], new: Sequence[Entry], places: dict[tuple[str, 
     if len(places) != len(old):
         return None
     sources: list[int] = []
-    others: set[tuple[str, str]] = set()
+    others: set[NoteKey] = set()
     known = len(old)
     for place, entry in enumerate(new):
         if place < known and old[place] is entry:

@@ -14,7 +14,7 @@ from typing import Final, TypeAlias
 from msgspec import Struct
 from PySide6.QtCore import QObject, Signal
 
-from lorestudio.domain.entry import Entry
+from lorestudio.domain.entry import Entry, NoteKey
 from lorestudio.domain.javascript import to_string
 from lorestudio.domain.lifecycle import Cancelled, CancelToken
 from lorestudio.domain.records import replace
@@ -383,7 +383,7 @@ class EffectWatch(QObject):
         super().__init__(parent)
         self._session, self._selection, self._choices = session, selection, choices
         self.effects: Mapping[Key, Effect] = {}
-        self._entries: Sequence[tuple[str, str]] = ()  # those that the effects number
+        self._entries: Sequence[NoteKey] = ()  # those that the effects number
         self._newest = Newest(session.jobs)
         self._pause = later(self, self._look, PAUSE_MS)
         session.project_changed.connect(self._project_changed)

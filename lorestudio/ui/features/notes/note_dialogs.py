@@ -387,7 +387,7 @@ class EntriesDialog(Dialog):
             Column(tr("Folder"), attrgetter("folder"), width=FIT),
         )
         self.model = RecordTable(
-            columns, key=attrgetter("vault", "filename"), checkable=True, parent=self,
+            columns, key=attrgetter("note_key"), checkable=True, parent=self,
             tip=lambda one, column: f"{one.filename}\n{column.words(one)}",
         )  # fmt: skip
         self.list = CheckList(theme, self.model, tr("Notes to make entries of"), self)

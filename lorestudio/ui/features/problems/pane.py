@@ -18,7 +18,7 @@ from PySide6.QtCore import QModelIndex, QObject, Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QPushButton, QTextBrowser, QWidget
 
-from lorestudio.domain.entry import VaultIndex
+from lorestudio.domain.entry import NoteKey, VaultIndex
 from lorestudio.domain.texts import comparable
 from lorestudio.studio.project.problems import ProblemFinder, Problems, preview
 from lorestudio.studio.project.project import Project
@@ -235,7 +235,7 @@ class ProblemTree(RecordTree[ProblemNode]):
     def _add_severity(self, severity: Severity, places: Sequence[int]) -> None:
         top = _add(self.root, ProblemNode(tr(NAMES[severity][1]).capitalize(), severity, amount=len(places)))
         self.shown += len(places)
-        notes: dict[tuple[str, str], ProblemNode] = {}
+        notes: dict[NoteKey, ProblemNode] = {}
         for finding in (self._findings[place] for place in places[:MOST]):
             note = notes.get(finding.note_key)
             if note is None:

@@ -9,7 +9,7 @@ from typing import Final, TypeAlias
 from msgspec import Struct
 from PySide6.QtCore import QObject
 
-from lorestudio.domain.entry import Entry, LeftOutNote, NoteProblem, VaultIndex
+from lorestudio.domain.entry import Entry, LeftOutNote, NoteKey, NoteProblem, VaultIndex
 from lorestudio.domain.records import replace
 from lorestudio.domain.state import Usage
 from lorestudio.domain.texts import comparable, reading_order
@@ -110,8 +110,8 @@ class VaultTable(RecordTable):
     ) -> None:
         self._fired, self.marks = fired, marks
         self._recorded: Mapping[int, Usage] = {}
-        self._modified: Mapping[tuple[str, str], float] = {}
-        self._problems: Mapping[tuple[str, str], int] = {}
+        self._modified: Mapping[NoteKey, float] = {}
+        self._problems: Mapping[NoteKey, int] = {}
         self.exact = True
         super().__init__(
             self._columns(), key=lambda note: note.note_key,
@@ -177,12 +177,12 @@ class VaultTable(RecordTable):
         """Show another vault."""
         self.set_rows(sorted(index.notes, key=lambda note: reading_order(note_title(note))))
 
-    def set_modified(self, times: Mapping[tuple[str, str], float]) -> None:
+    def set_modified(self, times: Mapping[NoteKey, float]) -> None:
         """When the files were last changed: seconds since 1970 by vault and file name."""
         self._modified = times
         self.touch_all("modified")
 
-    def set_problems(self, counts: Mapping[tuple[str, str], int]) -> None:
+    def set_problems(self, counts: Mapping[NoteKey, int]) -> None:
         """How many problems the notes have, by vault and file name; those left out have as many as were warned of."""
         self._problems = counts
         self.touch_all("problems")

@@ -40,7 +40,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from lorestudio.domain.entry import Entry, LeftOutNote, VaultIndex
+from lorestudio.domain.entry import Entry, LeftOutNote, NoteKey, VaultIndex
 from lorestudio.domain.javascript import length
 from lorestudio.domain.records import replace
 from lorestudio.domain.texts import comparable
@@ -612,7 +612,7 @@ class TitleBook:
         """`aliases` are further names of notes by their `alias_key`, `files` what else lies in each vault."""
         self._names: list[Name] = []
         self._folded: list[str] = []
-        self._notes: dict[tuple[str, str], Entry | LeftOutNote] = {}
+        self._notes: dict[NoteKey, Entry | LeftOutNote] = {}
         self._links: dict[str, LinkTargets] = {}
         self._titles: frozenset[str] = frozenset()
         self.tags: tuple[str, ...] = ()
@@ -648,11 +648,11 @@ class TitleBook:
         path = "" if found == name.note.filename else name.note.filename.removesuffix(NOTE_SUFFIX)
         return replace(name, path=path, shared=True)
 
-    def find(self, link: Reference, source: tuple[str, str] = ("", "")) -> Entry | LeftOutNote | None:
+    def find(self, link: Reference, source: NoteKey = ("", "")) -> Entry | LeftOutNote | None:
         """The note that a link in the note `source` (its vault and file) leads to, in its own vault first."""
         return self._notes.get(self.place(link, source) or ("", ""))
 
-    def place(self, link: Reference, source: tuple[str, str] = ("", "")) -> tuple[str, str] | None:
+    def place(self, link: Reference, source: NoteKey = ("", "")) -> NoteKey | None:
         """The vault and the name of the file that a link leads to, which need not be a note; see `find`."""
         for vault in sorted(self._links, key=lambda each: each != source[0]) if link.target else ():
             filename = self._links[vault].find(link, source[1]).filename
