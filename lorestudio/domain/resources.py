@@ -1,4 +1,4 @@
-"""The program itself: its version, its files, and the loading of its modules."""
+"""The program itself: its version, its files and folders, and the loading of its modules."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Final
 
+from platformdirs import PlatformDirs
+
 
 def _version() -> str:
     try:
@@ -20,6 +22,9 @@ def _version() -> str:
 
 
 VERSION: Final = _version()
+
+OWN_FOLDERS: Final = PlatformDirs("lorestudio", appauthor=False)
+"""Where the person's files of the program lie: settings, what is kept, and what can be made again."""
 
 
 def resource(*parts: str) -> Path:

@@ -7,10 +7,10 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
 
-import platformdirs
 from msgspec import Struct, field
 
 from lorestudio.domain.records import replace
+from lorestudio.domain.resources import OWN_FOLDERS
 from lorestudio.llm.errors import AnsweringError, ErrorKind, LlmError
 from lorestudio.llm.keys import Keys
 from lorestudio.llm.messages import ChatReply, ChatRequest
@@ -28,7 +28,7 @@ def _over_http(profile: Profile, keys: Keys) -> HttpChatClient:
 
 def default_profiles_path() -> Path:
     """The person's file of profiles; it holds no keys."""
-    return platformdirs.user_config_path("lorestudio", appauthor=False) / "profiles.json"
+    return OWN_FOLDERS.user_config_path / "profiles.json"
 
 
 class Connections(Struct, frozen=True):

@@ -18,10 +18,10 @@ from types import MappingProxyType
 from typing import Final, Protocol, TypeAlias
 
 import numpy as np
-import platformdirs
 from msgspec import Struct
 
 from lorestudio.domain.lifecycle import Closing
+from lorestudio.domain.resources import OWN_FOLDERS
 from lorestudio.domain.sqlite_file import connect, is_damage, set_aside, transaction
 from lorestudio.domain.texts import text_digest
 
@@ -116,7 +116,7 @@ _READ: Final = "SELECT vector FROM vectors WHERE model = ? AND digest = ?"
 
 def default_path() -> Path:
     """Where the vectors are when nothing else is said."""
-    return platformdirs.user_cache_path("lorestudio", appauthor=False) / FILE_NAME
+    return OWN_FOLDERS.user_cache_path / FILE_NAME
 
 
 class VectorCache(Closing):

@@ -23,12 +23,11 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-import platformdirs
 import regex
 from msgspec import Struct
 
 from lorestudio.domain.records import Terse
-from lorestudio.domain.resources import resource
+from lorestudio.domain.resources import OWN_FOLDERS, resource
 from lorestudio.domain.sqlite_file import connect, delete, is_damage, transaction
 from lorestudio.domain.tokens import BYTES_3_35, CHARS_4, GrowingText, ScriptEstimate, TokenCounter
 from lorestudio.settings.files import read_whole, unpacked, write_atomically
@@ -52,7 +51,7 @@ def text_key(text: str) -> bytes:
 
 def default_path() -> Path:
     """The file where nothing else is said."""
-    return platformdirs.user_cache_path("lorestudio", appauthor=False) / "tokens.sqlite"
+    return OWN_FOLDERS.user_cache_path / "tokens.sqlite"
 
 
 class KnownCounts:
@@ -563,7 +562,7 @@ def is_published(named: NamedTokenizer, tokenizer: Tokenizer) -> bool:
 
 def own_folder() -> Path:
     """Where files lie that were fetched or put there by hand."""
-    return platformdirs.user_data_path("lorestudio", appauthor=False) / "tokenizers"
+    return OWN_FOLDERS.user_data_path / "tokenizers"
 
 
 def find_file(named: NamedTokenizer, folders: Sequence[Path] = ()) -> Path | None:

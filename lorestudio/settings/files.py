@@ -17,12 +17,11 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final, Generic, TypeVar
 
-import platformdirs
-
 from lorestudio.domain import json_text
 from lorestudio.domain.file_names import free_path, underscored_name
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.records import Terse
+from lorestudio.domain.resources import OWN_FOLDERS
 from lorestudio.domain.texts import reading_order
 
 if sys.platform != "win32":
@@ -316,7 +315,7 @@ class NamedFiles(Generic[_Named]):
     """
 
     def __init__(self, what: str, read: Callable[[Path], _Named], kept_as: str, folder: Path | None = None) -> None:
-        self.folder = folder or platformdirs.user_config_path("lorestudio", appauthor=False) / kept_as
+        self.folder = folder or OWN_FOLDERS.user_config_path / kept_as
         self._what, self._read = what, read
 
     def all(self) -> tuple[_Named, ...]:

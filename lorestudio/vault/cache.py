@@ -16,11 +16,10 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
-import platformdirs
-
 from lorestudio.domain.entry import EMPTY, Entry, LeftOutNote, NoteProblem, ParserWarning, Position, Role
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.lifecycle import Closing
+from lorestudio.domain.resources import OWN_FOLDERS
 from lorestudio.domain.sqlite_file import connect, delete, is_damage, transaction
 from lorestudio.vault.folder import KnownFile, KnownVault, Stamp
 
@@ -85,7 +84,7 @@ class _DamagedCacheError(Exception):
 
 def default_path() -> Path:
     """Where the cache is when nothing else is said."""
-    return platformdirs.user_cache_path("lorestudio", appauthor=False) / FILE_NAME
+    return OWN_FOLDERS.user_cache_path / FILE_NAME
 
 
 class VaultCache(Closing):

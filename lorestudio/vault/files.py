@@ -13,10 +13,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
-import platformdirs
 from msgspec import Struct
 
 from lorestudio.domain.entry import LeftOutNote
+from lorestudio.domain.resources import OWN_FOLDERS
 
 
 class VaultError(OSError):
@@ -68,7 +68,7 @@ def index_order(filename: str) -> list[tuple[bool, bytes]]:
 
 def default_folder() -> Path:
     """The folder below the person's data that `ChangeLog` takes; unsaved texts lie in `recovery` in it."""
-    return platformdirs.user_data_path("lorestudio", appauthor=False) / "notes"
+    return OWN_FOLDERS.user_data_path / "notes"
 
 
 def utc_now() -> datetime:

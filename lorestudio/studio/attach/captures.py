@@ -15,12 +15,12 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-import platformdirs
 from msgspec import ValidationError, convert, field, to_builtins
 
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.json_text import mapping_in, parse_json, spell
 from lorestudio.domain.records import Terse, replace
+from lorestudio.domain.resources import OWN_FOLDERS
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.files import SettingsError, bytes_if_there, json_bytes, write_atomically
 from lorestudio.settings.files import parse_json as parse_settings
@@ -43,7 +43,7 @@ _LATEST_MS: Final = 250_000_000_000_000  # the calendar ends soon after
 
 def default_folder() -> Path:
     """Where captures and the endpoint's token lie, among the person's data."""
-    return platformdirs.user_data_path("lorestudio", appauthor=False) / "attach"
+    return OWN_FOLDERS.user_data_path / "attach"
 
 
 _SPELLED: Final = {

@@ -5,8 +5,7 @@ from __future__ import annotations
 from functools import partial
 from pathlib import Path
 
-import platformdirs
-
+from lorestudio.domain.resources import OWN_FOLDERS
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.files import write_atomically
 from lorestudio.vault.files import LOOK_THERE, refused
@@ -21,7 +20,7 @@ def write_bytes(path: Path, data: bytes) -> None:
 def own_folders() -> dict[str, Path]:
     """Where the studio keeps settings, profiles, runs and memories, by what people call these folders."""
     return {
-        "Settings folder": platformdirs.user_config_path("lorestudio", appauthor=False),
-        "Data folder": platformdirs.user_data_path("lorestudio", appauthor=False),
-        "Cache folder": platformdirs.user_cache_path("lorestudio", appauthor=False),
+        "Settings folder": OWN_FOLDERS.user_config_path,
+        "Data folder": OWN_FOLDERS.user_data_path,
+        "Cache folder": OWN_FOLDERS.user_cache_path,
     }

@@ -13,7 +13,6 @@ from tempfile import mkdtemp
 from types import MappingProxyType
 from typing import Final
 
-import platformdirs
 from msgspec import field
 
 from lorestudio.domain.chat import Chat
@@ -21,7 +20,7 @@ from lorestudio.domain.entry import Entry, NoteKey, VaultIndex
 from lorestudio.domain.history import ChatHistory, HistoryRule
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.records import Terse, replace
-from lorestudio.domain.resources import resource
+from lorestudio.domain.resources import OWN_FOLDERS, resource
 from lorestudio.domain.state import ChatControls, Usage
 from lorestudio.domain.tokens import CHARS_4, TokenCounter
 from lorestudio.exchange.chats.attachments import attached_files
@@ -676,7 +675,7 @@ def demo_project(folder: Path | None = None, *, reset: bool = False, broken: boo
 
 def demo_folder() -> Path:
     """Where a person's own copy of the demo lies."""
-    return platformdirs.user_data_path("lorestudio", appauthor=False) / "demo"
+    return OWN_FOLDERS.user_data_path / "demo"
 
 
 def practice_folder(demo: Path) -> Path:

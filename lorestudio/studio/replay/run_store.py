@@ -13,12 +13,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-import platformdirs
 from msgspec import Struct
 
 from lorestudio.domain.chat import Chat, Generation
 from lorestudio.domain.lifecycle import Closing
 from lorestudio.domain.records import same_start
+from lorestudio.domain.resources import OWN_FOLDERS
 from lorestudio.domain.texts import text_digest
 from lorestudio.settings.files import READ_AT_MOST, read_whole, write_atomically
 from lorestudio.studio.project.project import Project
@@ -37,7 +37,7 @@ _QUICK: Final = 3  # of gzip's levels; the default takes three times as long for
 
 def default_folder() -> Path:
     """The folder of the person's data."""
-    return platformdirs.user_data_path("lorestudio", appauthor=False) / "runs"
+    return OWN_FOLDERS.user_data_path / "runs"
 
 
 class RunPlace(Struct, frozen=True):

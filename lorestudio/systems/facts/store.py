@@ -16,13 +16,13 @@ from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 import numpy as np
-import platformdirs
 from msgspec import Struct, structs
 
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.json_text import mapping_in, texts_in
 from lorestudio.domain.lifecycle import Closing
 from lorestudio.domain.records import replace
+from lorestudio.domain.resources import OWN_FOLDERS
 from lorestudio.domain.sqlite_file import connect, is_damage, transaction
 from lorestudio.llm.embedding import Vector
 from lorestudio.systems.facts.profile import changed, empty_profile
@@ -294,7 +294,7 @@ _COUNTERS: Final = frozenset({"last_retrieved_at", "retrieval_count"})
 
 def default_path() -> Path:
     """Where memories are kept when nothing else is said."""
-    return platformdirs.user_data_path("lorestudio", appauthor=False) / FILE_NAME
+    return OWN_FOLDERS.user_data_path / FILE_NAME
 
 
 class _Table(Struct, frozen=True):

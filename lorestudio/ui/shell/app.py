@@ -25,7 +25,6 @@ from tempfile import TemporaryDirectory
 from types import MappingProxyType, TracebackType
 from typing import Final
 
-import platformdirs
 from PySide6.QtCore import (
     QEvent,
     QMessageLogContext,
@@ -42,6 +41,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication
 
 from lorestudio.domain.lifecycle import taking_turns
+from lorestudio.domain.resources import OWN_FOLDERS
 from lorestudio.settings.declaration import Section
 from lorestudio.studio.project.answering import Connections, default_profiles_path
 from lorestudio.studio.project.project import Project, demo_folder, is_demo
@@ -332,7 +332,7 @@ def _settle(app: QApplication) -> None:
 
 
 def _settings_file() -> Path:
-    folder = platformdirs.user_config_path("lorestudio", appauthor=False)
+    folder = OWN_FOLDERS.user_config_path
     with suppress(OSError):  # the window says so where it cannot be written
         folder.mkdir(0o700, parents=True, exist_ok=True)
     return folder / "window.ini"
