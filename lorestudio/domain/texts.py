@@ -11,6 +11,12 @@ from functools import lru_cache
 from ipaddress import ip_address
 from typing import Final
 
+MONTHS: Final = (
+    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
+    "December",
+)  # fmt: skip
+"""Their names, which the language of the computer leaves alone."""
+
 _NUMBER: Final = re.compile(r"(\d{1,99})")
 
 

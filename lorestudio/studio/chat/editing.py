@@ -19,13 +19,10 @@ from lorestudio.domain.javascript import Json
 from lorestudio.domain.json_text import items_in, mapping_in, object_in
 from lorestudio.domain.records import replace
 from lorestudio.domain.state import ChatControls
+from lorestudio.domain.texts import MONTHS
 from lorestudio.exchange.chats import notepad
 from lorestudio.exchange.chats.document import METADATA, file_date, message_record
 
-_MONTHS: Final = (
-    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
-    "December",
-)  # fmt: skip
 _NARRATOR: Final = "System"
 _OF_SWIPE: Final = ("send_date", "gen_started", "gen_finished")
 """What SillyTavern keeps with each swipe besides its `extra`."""
@@ -51,7 +48,7 @@ class ChatBranch(Struct, frozen=True):
 def send_date(now: datetime) -> str:
     """A time as SillyTavern notes it on messages: `September 28, 2024 2:05pm`."""
     half = "am" if now.hour < 12 else "pm"
-    return f"{_MONTHS[now.month - 1]} {now.day}, {now.year} {now.hour % 12 or 12}:{now.minute:02d}{half}"
+    return f"{MONTHS[now.month - 1]} {now.day}, {now.year} {now.hour % 12 or 12}:{now.minute:02d}{half}"
 
 
 def new_message(

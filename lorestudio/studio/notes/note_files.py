@@ -18,6 +18,7 @@ from lorestudio.domain.entry import Entry
 from lorestudio.domain.file_names import same_name
 from lorestudio.domain.javascript import Json, fold
 from lorestudio.domain.json_text import items_in, parse_json, text_in
+from lorestudio.domain.texts import MONTHS
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.files import read_whole
 from lorestudio.studio.notes.changes.change_set import ChangeSet, NoteFileChange
@@ -43,10 +44,6 @@ _PLACEHOLDER: Final = re.compile(
 """Obsidian's own, and what most templates of Templater ask for: the title, the moment, where one goes on writing."""
 _USUAL: Final = MappingProxyType({"date": "YYYY-MM-DD", "time": "HH:mm"})
 _TOKEN: Final = re.compile(r"\[([^][]*)\]|YYYY|YY|GGGG|Q|M{1,4}|Do|D{1,4}|d{1,4}|WW?|HH?|hh?|mm?|ss?|A|a|T|([A-Za-z])")
-_MONTHS: Final = (
-    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
-    "December",
-)  # fmt: skip
 _DAYS: Final = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 
 
@@ -139,7 +136,7 @@ def in_format(now: datetime, form: str) -> str | None:
     day = _DAYS[now.weekday()]
     words = {
         "YYYY": f"{now.year:04}", "YY": f"{now.year % 100:02}",
-        "MMMM": _MONTHS[now.month - 1], "MMM": _MONTHS[now.month - 1][:3], "MM": f"{now.month:02}", "M": str(now.month),
+        "MMMM": MONTHS[now.month - 1], "MMM": MONTHS[now.month - 1][:3], "MM": f"{now.month:02}", "M": str(now.month),
         "DDDD": f"{day_of_year:03}", "DDD": str(day_of_year), "DD": f"{now.day:02}", "D": str(now.day),
         "Do": ordinal(now.day), "dddd": day, "ddd": day[:3], "dd": day[:2], "d": str(now.isoweekday() % 7),
         "GGGG": f"{iso.year:04}", "WW": f"{iso.week:02}", "W": str(iso.week), "Q": str((now.month + 2) // 3),

@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from lorestudio.domain.javascript import Json, to_string
 from lorestudio.domain.records import replace
+from lorestudio.domain.texts import MONTHS
 from lorestudio.systems.facts.profile import is_blank, is_outdated
 from lorestudio.systems.facts.records import CONFIRMED, Memory, MemoryMatch, Profile, day
 from lorestudio.systems.facts.similarity import cosine
@@ -141,11 +142,6 @@ PINNED_HEADING: Final = "=== Critical Memories (Always Active) ==="
 FOUND_HEADING: Final = "=== Retrieved Memories ==="
 CACHE_MARK: Final = "<!-- stable context above, dynamic below -->"
 
-_MONTHS: Final = (
-    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
-    "December",
-)  # fmt: skip
-
 
 class MemoryLayout(Struct, frozen=True):
     """How memories are written down."""
@@ -236,7 +232,7 @@ def _others(matches: Sequence[MemoryMatch], layout: MemoryLayout) -> list[Contex
 
 def _month(moment: int) -> str:
     at = calendar_time(moment)
-    return f"{_MONTHS[at.month - 1]} {at.year}"
+    return f"{MONTHS[at.month - 1]} {at.year}"
 
 
 def _line(match: MemoryMatch, layout: MemoryLayout, *, dated: bool) -> str:
