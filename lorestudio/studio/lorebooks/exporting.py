@@ -25,7 +25,7 @@ from lorestudio.exchange.lorebooks.formats import BY_NAME, check_name, parse_lor
 from lorestudio.exchange.lorebooks.notes import BOOK, UID, NoteEntry, Raw, entry_of, restored, values_of
 from lorestudio.exchange.lorebooks.reading import NAMED, read_lorebook
 from lorestudio.exchange.problems import InputError
-from lorestudio.settings.files import real_path
+from lorestudio.settings.files import TEXT_AT_MOST, real_path
 from lorestudio.studio.lorebooks.importing import BookFileRead, read_books
 from lorestudio.studio.lorebooks.links import (
     SUFFIX,
@@ -179,12 +179,18 @@ def plan_export(vault: VaultNotes, target: Path, rules: ParseRules, choice: Expo
         called = called_here(parse_lore(original[1], original[0], heads=heads), link.entries)
     written = write_lore(choice.form, name, going, original, heads=heads, called=called, ending=target.suffix)
     check_name(target, choice.form, written.data)
+    linked = book is None and len(written.data) <= TEXT_AT_MOST
+    if book is None and not linked:  # a link holds the book and all notes
+        most = f"the book is larger than {TEXT_AT_MOST // 1024 // 1024} MiB, so neither it nor a link is read again"
+        if link is not None and link.file == str(target):
+            raise InputError(target, f"{most}. Export fewer notes, or under another name.")
+        told.append(f"{most[0].upper()}{most[1:]}: the vault is not linked to it.")
     lore = parse_lore(written.data, target, heads=heads)  # what cannot be read again is not written
     source, remarks = ("notes", ()) if book is None else (book.lore.report.source, book.lore.report.remarks)
     first = LoreReport(source, "World Info", tuple(note.fate for note in notes), told_once((*remarks, *told)))
     report = first if choice.form == WORLD_INFO else first.then(written.report)
     linking = None
-    if book is None:
+    if linked:
         read = as_read(written, lore, going)
         linking = _linking(vault, target, choice, name, notes, written, link, read, heads=heads)
     home = vault.folder if book is None else vault.folder.parent

@@ -183,6 +183,23 @@ def test_an_export_is_remembered_and_a_book_changed_since_is_not_written_over(tm
         export(place, target)
 
 
+def test_a_book_that_is_too_large_to_be_read_again_is_written_without_a_link(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place, target = vault(tmp_path, A=MINE), tmp_path / "out.json"
+    log, size = ChangeLog(tmp_path / "log", [place]), len(export(place, target).written.data)
+    for most, links in ((size - 1, 0), (size, 1)):
+        monkeypatch.setattr("lorestudio.studio.lorebooks.exporting.TEXT_AT_MOST", most)
+        plan = export(place, target)
+        carry_out(plan, log)
+        assert "not linked to it" in "".join(plan.report.remarks) or links
+        assert (target.read_bytes(), len(links_of(read_vault_notes(place)))) == (plan.written.data, links)
+    monkeypatch.setattr("lorestudio.studio.lorebooks.exporting.TEXT_AT_MOST", size - 1)
+    with pytest.raises(InputError, match="Export fewer notes, or under another name"):
+        export(place, target)
+    assert export(place, tmp_path / "other.json").link is None
+
+
 def test_a_book_that_was_changed_while_the_export_was_looked_at_is_told(tmp_path: Path) -> None:
     """It goes out as it came, so nothing is written, and nothing else would notice: it was said to be written."""
     place = imported(tmp_path, SAMPLES[0])
