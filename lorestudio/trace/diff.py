@@ -1,7 +1,7 @@
 """What differs between two runs: who entered, left, moved, takes more or less room, or was stopped elsewhere.
 
-The runs may be of different turns, swipes, vaults or settings. Entries are the same when vault and file name are;
-their numbers may differ.
+The runs may be of different turns, swipes, vaults or settings. Entries are the same when vault and file name are, or,
+of two states of the vault, when the title is and the note lies elsewhere in it; their numbers may differ.
 """
 
 from __future__ import annotations
@@ -123,7 +123,9 @@ def injection_changes(before: Mapping[NoteKey, Injection], after: Mapping[NoteKe
 
 def compare(before: Trace, after: Trace) -> TraceDiff:
     """The changes from one run to the other."""
-    old, new = _DiffSide(before), _DiffSide(after)
+    vaults = before.digests.get("vault"), after.digests.get("vault")
+    moves = moved_keys(*map(_titles, (before, after))) if before.of_notes and vaults[0] != vaults[1] else {}
+    old, new = _DiffSide(before, moves), _DiffSide(after, {})
 
     def change(key: NoteKey) -> EntryChange:
         known = after.entries[new.ids[key]] if key in new.ids else before.entries[old.ids[key]]
@@ -151,13 +153,34 @@ def compare(before: Trace, after: Trace) -> TraceDiff:
     )
 
 
-class _DiffSide:
-    """One of the runs, asked by vault and file name."""
+def moved_keys(before: Mapping[NoteKey, str], after: Mapping[NoteKey, str]) -> dict[NoteKey, NoteKey]:
+    """Where notes lie afterwards that lay elsewhere in the same vault before, from the titles of all: the only ones of
+    their title that went and came.
+    """
+    gone, come = (_by_title(one, other) for one, other in ((before, after), (after, before)))
+    return {keys[0]: come[title][0] for title, keys in gone.items() if len(keys) == len(come.get(title, ())) == 1}
 
-    def __init__(self, trace: Trace) -> None:
+
+def _by_title(one: Mapping[NoteKey, str], other: Mapping[NoteKey, str]) -> dict[tuple[str, str], list[NoteKey]]:
+    found: dict[tuple[str, str], list[NoteKey]] = {}
+    for key, title in one.items():
+        if key not in other:
+            found.setdefault((key[0], title), []).append(key)
+    return found
+
+
+def _titles(trace: Trace) -> dict[NoteKey, str]:
+    return {ref.note_key: ref.title for ref in trace.entries.values()}
+
+
+class _DiffSide:
+    """One of the runs, asked by vault and file name, of notes that were moved since by where they lie now."""
+
+    def __init__(self, trace: Trace, moves: Mapping[NoteKey, NoteKey]) -> None:
         self.trace = trace
-        self.ids: dict[NoteKey, int] = {ref.note_key: ref.id for ref in trace.entries.values()}
-        self.injected = injections_by_key(trace)
+        keys = {ref.id: ref.note_key for ref in trace.entries.values()}
+        self.ids: dict[NoteKey, int] = {moves.get(key, key): number for number, key in keys.items()}
+        self.injected = {moves.get(key, key): one for key, one in injections_by_key(trace).items()}
         self._journeys = Journeys(trace)
 
     def fate(self, key: NoteKey, other: _DiffSide) -> Fate:

@@ -77,6 +77,24 @@ def test_entries_are_the_same_by_vault_and_file_whatever_their_number():
     assert [one.key[0] for one in diff.left] == ["World"]
 
 
+def test_a_note_that_lies_elsewhere_in_the_vault_is_the_same():
+    def elsewhere(id_, title, folder):
+        return EntryRef(id_, title, "World", f"{folder}/{title}.md", 100, 100)
+
+    before = run(injection(0, "A", 10), injection(1, "B", 10), injection(2, "C", 10))
+    notes = (
+        elsewhere(0, "A", "moved"),
+        elsewhere(1, "B", "moved"),
+        elsewhere(2, "C", "places"),
+        elsewhere(3, "B", "twice"),
+    )
+    after = run(injection(0, "A", 30), injection(1, "B", 10), injection(2, "C", 10), entries=notes, vault="w")
+    diff = compare(before, after)
+    assert [one.key for one in diff.resized] == [("World", "moved/A.md")]
+    assert (titles(diff.entered), titles(diff.left), diff.unchanged) == (["B"], ["B"], 1)  # two are called so there
+    assert (titles(compare(before, replace(after, digests=before.digests)).left)) == ["A", "B"]
+
+
 def test_another_place_is_a_move():
     before = run(injection(0, "A", 10), injection(1, "B", 10))
     after = run(injection(0, "A", 10), injection(1, "B", 10, depth=2, tag="deeplore_p1_d2_r0"))

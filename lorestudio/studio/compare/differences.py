@@ -7,7 +7,7 @@ difference. Settings that no stage of a run reads are left out.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from operator import attrgetter
 from typing import Any, Final
 
@@ -19,6 +19,7 @@ from lorestudio.settings.sections import differences
 from lorestudio.studio.replay.rerun import Rerun
 from lorestudio.systems.base import Moment
 from lorestudio.systems.differences import Carry, DifferenceKind, InputDifference, words_of
+from lorestudio.trace.diff import moved_keys
 from lorestudio.trace.wording import first_few
 
 _REFERENCES: Final = ("requires", "excludes", "cascade_links")
@@ -34,11 +35,13 @@ def note_changes(before: VaultIndex, after: VaultIndex) -> Iterator[tuple[NoteKe
     """The notes that are another entry, or an entry in one index only: key, title, and words on what is different.
 
     They come in the order of the first index, then of the second. Of notes with the same vault and file name the last
-    one counts.
+    one counts. A note that lies elsewhere now has the key of there.
     """
     if before is after:
         return
     old, new = _by_key(before), _by_key(after)
+    moves = _moves(old, new)
+    old = {moves.get(key, key): entry for key, entry in old.items()}
     for key in {**old, **new}:
         one, other = old.get(key), new.get(key)
         if one is None and other is not None:
@@ -51,6 +54,12 @@ def note_changes(before: VaultIndex, after: VaultIndex) -> Iterator[tuple[NoteKe
                 yield (key, other.title, f"{', '.join(names)} changed")
 
 
+def _moves(old: Mapping[NoteKey, Entry], new: Mapping[NoteKey, Entry]) -> dict[NoteKey, NoteKey]:
+    """Which notes lie elsewhere in the second index, with where."""
+    titles = ({key: entry.title for key, entry in index.items()} for index in (old, new))
+    return moved_keys(*titles)
+
+
 def carried_notes(old: VaultIndex, new: VaultIndex, keys: Iterable[NoteKey]) -> VaultIndex:
     """The old index with these notes as the new one has them: changed, added in their place, or gone.
 
@@ -58,10 +67,11 @@ def carried_notes(old: VaultIndex, new: VaultIndex, keys: Iterable[NoteKey]) -> 
     """
     wanted = set(keys)
     theirs = _by_key(new)
+    moves = _moves(_by_key(old), theirs)
     entries: list[Entry] = []
     for entry in old.entries:
         key = entry.note_key
-        if key not in wanted:
+        if key not in wanted and moves.get(key) not in wanted:  # one that lies elsewhere is put in its place there
             entries.append(entry)
         elif key in theirs:
             entries.append(theirs[key])
@@ -111,9 +121,15 @@ def _changed(one: Entry, other: Entry) -> Iterator[str]:
         first, second = _reference(one, name), _reference(other, name)
         if first != second:
             found.append(name)
-    named = [name for name in found if name not in _FOLLOWING]
+    named = [name for name in found if name not in _FOLLOWING and (name != "folder" or one.filename == other.filename)]
     for name in named or found:
-        yield "text" if name in {"content", *_FOLLOWING} else name.replace("_", " ")
+        yield (
+            "place in the vault"
+            if name == "filename"
+            else "text"
+            if name in {"content", *_FOLLOWING}
+            else name.replace("_", " ")
+        )
 
 
 def _reference(entry: Entry, name: str) -> object:

@@ -98,6 +98,13 @@ def test_notes_are_told_by_what_was_written() -> None:
     assert found == ["Dice: is no entry any more", "Gate: text, keys changed", "New: is an entry only now"]
 
 
+def test_a_note_that_was_moved_is_one_difference() -> None:
+    after = edited(Gate=None, **{"sea/Gate": LAMP_GATE})
+    for pair in ((project_of(), after), (after, project_of())):
+        found = [sentence for kind, sentence in told(*pair) if kind is DifferenceKind.NOTE]
+        assert found == ["Gate: place in the vault, keys changed"]
+
+
 def test_a_note_whose_reference_leads_nowhere_now_is_not_the_one_that_was_changed() -> None:
     changes = [title for _key, title, _words in note_changes(project_of().index, edited(Lamp=None).index)]
     assert changes == ["Lamp"]  # and not Tide, which requires it
@@ -137,6 +144,7 @@ OTHER_END = replace(CHAT, messages=(*CHAT.messages[:4], Message("Wren", "The tid
 PAIRS = {
     "settings": (project_of(), project_of(scan_depth=1, max_entries=1, recursive_scan=True)),
     "notes": (project_of(), edited(Gate=LAMP_GATE, Dice=None, Ash=TEXTS["Gate.md"])),
+    "moves": (project_of(), edited(Gate=None, Dice=None, **{"sea/Gate": LAMP_GATE, "sea/Dice": TEXTS["Dice.md"]})),
     "choices": (pinned("Gate"), pinned("Dice", blocks=(EntryRule("Lamp"),), context={"era": "x"})),
     "chat": (project_of(), replace(project_of(), chat=OTHER_END)),
     "switches": (project_of(**TWO_STAGE), replace(project_of(), behaviour=fixed(["all"]), seed=9)),
