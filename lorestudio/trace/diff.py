@@ -133,6 +133,8 @@ def compare(before: Trace, after: Trace) -> TraceDiff:
         return EntryChange(key, known.title, *injections, old.fate(key, new), new.fate(key, old))
 
     changes = injection_changes(old.injected, new.injected)
+    rewritten = tuple(key for key in changes.rewritten if old.text(key) != new.text(key) or not new.text(key))
+    as_before = set(changes.rewritten).difference(rewritten, changes.moved)
     known = {**old.ids, **new.ids}
     if before.system == after.system and not after.of_notes:  # a message that was not written yet was not stopped
         known = {key: number for key, number in new.ids.items() if key in old.ids}
@@ -144,8 +146,8 @@ def compare(before: Trace, after: Trace) -> TraceDiff:
         left=tuple(map(change, changes.left)),
         moved=tuple(map(change, changes.moved)),
         resized=tuple(map(change, changes.resized)),
-        rewritten=tuple(map(change, changes.rewritten)),
-        unchanged=changes.unchanged,
+        rewritten=tuple(map(change, rewritten)),
+        unchanged=changes.unchanged + len(as_before),
         refated=tuple(
             one for one in outside if _ending(one.before_fate, before, after) != _ending(one.after_fate, after, before)
         ),
@@ -182,6 +184,13 @@ class _DiffSide:
         self.ids: dict[NoteKey, int] = {moves.get(key, key): number for number, key in keys.items()}
         self.injected = {moves.get(key, key): one for key, one in injections_by_key(trace).items()}
         self._journeys = Journeys(trace)
+
+    def text(self, key: NoteKey) -> str:
+        """What stands in the prompt of the entry, "" where that is not known. A hash is that of the whole note."""
+        number = self.ids[key]
+        parts = (block.text[part.start : part.end] for block in self.trace.prompt for part in block.parts
+                 if part.entry == number)  # fmt: skip
+        return "".join(parts)
 
     def fate(self, key: NoteKey, other: _DiffSide) -> Fate:
         """How this run ended for the entry. Of the same vault the other run's number is this one's too.

@@ -5,7 +5,7 @@ from lorestudio.domain.records import replace
 from lorestudio.systems.registry import words_of
 from lorestudio.trace.diff import UNKNOWN, compare
 from lorestudio.trace.journey import FOREIGN_IDS, FateState
-from lorestudio.trace.model import EntryRef, Phase
+from lorestudio.trace.model import EntryRef, Phase, PromptBlock, PromptPart
 from tests.trace.examples import (
     ADDED,
     CROWN,
@@ -130,6 +130,17 @@ def test_more_or_less_room_is_a_resize_and_another_text_a_rewrite():
     assert titles(diff.rewritten) == ["B"]
     assert diff.unchanged == 1
     assert diff.tokens == (30, 28)
+
+
+def test_what_a_note_says_beside_its_text_is_no_rewrite():
+    def said(*texts, content_hash):
+        parts = tuple(PromptPart(3 * place, 3 * place + 3, place) for place in range(len(texts)))
+        made = run(*(injection(place, f"N{place}", 10, content_hash=content_hash) for place in range(len(texts))))
+        return replace(made, prompt=(PromptBlock("t", 1, 4, 0, "".join(texts), parts),))
+
+    diff = compare(said("one", "two", content_hash="1_x_y"), said("one", "TWO", content_hash="2_x_y"))
+    assert titles(diff.rewritten) == ["N1"]
+    assert diff.unchanged == 1
 
 
 def test_stopped_elsewhere_is_refated():

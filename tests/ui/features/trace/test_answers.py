@@ -167,7 +167,9 @@ def test_rows_carry_what_a_change_did(qapp: object) -> None:
         {"Rules.md": "now 2nd", "places/Dawnkeep.md": "+11 tokens"},
         {"Skarn.md": "now 1st", "places/Dawnkeep.md": "+11 tokens"},
     )
-    rewritten = compare(before, replace(before, injections=(replace(rules, content_hash="h2"), skarn, dawnkeep)))
+    other = tuple(replace(block, text=block.text.upper()) for block in before.prompt)
+    injections = replace(rules, content_hash="h2"), skarn, dawnkeep
+    rewritten = compare(before, replace(before, injections=injections, prompt=other))
     assert {key[1]: change.words for key, change in row_changes(rewritten).items()} == {"Rules.md": "~ other text"}
 
 
