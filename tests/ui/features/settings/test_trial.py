@@ -125,7 +125,8 @@ def test_the_tokens_of_both_are_told_only_where_they_differ(window) -> None:
     before = window.session.runs.trace(window.selection.generation)
     (gate,) = before.injections
     longer = replace(before, injections=(replace(gate, tokens=gate.tokens + 5),))
-    other = replace(before, injections=(replace(gate, content_hash="another text"),))
+    said = tuple(replace(block, text=block.text.upper()) for block in before.prompt)
+    other = replace(before, injections=(replace(gate, content_hash="another text"),), prompt=said)
     told = f"{gate.tokens} → {gate.tokens + 5} tokens in the prompt"
     assert diff_lines(compare(before, longer)) == [told, "~ Another length: Gate"]
     told = f"{gate.tokens} tokens in the prompt, as before"
