@@ -62,7 +62,7 @@ def _entry_columns(lists: GraphLists) -> list[Column]:
         counted("In", "How many edges end here", 46, lambda entry: len(lists.shown.incoming.get(entry, ()))),
         Column("Community", community, width=160, sort=place_of,
                help="Entries that are connected with each other more than with the rest"),
-        counted("Fired", "In how many generations of this chat it was injected", 56,
+        counted("Fired", "In how many replies of this chat it was injected", 56,
                 lambda entry: lists.fired.get(entry, 0)),
         Column("Centrality", lambda entry: f"{central(entry):.0%}", width=76, numeric=True, sort=central,
                help="How often it lies on the way between two others, relative to the most central entry"),

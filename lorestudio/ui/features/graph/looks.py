@@ -117,7 +117,7 @@ def node_sentence(found: GraphStudy, entry: int, fired: Mapping[int, int]) -> st
         name = community_name(found.communities[place], found.graph)
         parts.append(tr("community {place}, {name}", place=place + 1, name=name))
     times = fired.get(entry, 0)
-    told = tr("fired in {times} of this chat", times=count(times, "generation", "generations"))
+    told = tr("fired in {times} of this chat", times=count(times, "reply", "replies"))
     parts.append(told if times else tr("not fired in this chat"))
     return f"{node.title}: {', '.join(parts)}"
 

@@ -36,7 +36,7 @@ class LiveBar(TonedBar):
         )  # fmt: skip
         self.cancel = button(
             self, tr("Cancel"), self.cancelled, name=tr("Cancel the run"),
-            tip=tr("Stop the replay; nothing of this generation is kept (Ctrl+.)"),
+            tip=tr("Stop the replay; nothing of this reply is kept (Ctrl+.)"),
         )  # fmt: skip
         parts = (self._icon, (self.label, 1), self.seconds, self.follow, self.cancel)
         self.setLayout(row(*parts, spacing=8, margins=(10, 4, 8, 4)))

@@ -167,8 +167,8 @@ def test_nodes_are_found_by_place(seen: GraphPane) -> None:
 
 def test_a_node_in_words(seen: GraphPane) -> None:
     found = seen.view.drawing.found
-    assert node_sentence(found, RULES, {RULES: 2}).endswith(", fired in 2 generations of this chat")
-    assert node_sentence(found, RULES, {RULES: 1}).endswith(", fired in 1 generation of this chat")
+    assert node_sentence(found, RULES, {RULES: 2}).endswith(", fired in 2 replies of this chat")
+    assert node_sentence(found, RULES, {RULES: 1}).endswith(", fired in 1 reply of this chat")
     words = node_sentence(found, BELL, {})
     assert words.startswith("Bell: ")
     assert words.endswith(", not fired in this chat")

@@ -339,7 +339,7 @@ def test_fired_counts_generations_of_the_traces(window: MainWindow, pane: GraphP
     injected = sum(any(injection.entry == SKARN for injection in trace.injections) for trace in traces)
     assert injected > 1
     assert table(pane)["Skarn"][5] == str(injected)
-    assert f"fired in {injected} generations" in pane.lists.model.index(pane.lists.model.place_of(SKARN), 0).data(
+    assert f"fired in {injected} replies" in pane.lists.model.index(pane.lists.model.place_of(SKARN), 0).data(
         ACCESSIBLE_TEXT
     )
 
