@@ -354,6 +354,9 @@ ALL: Final = "all"
 WIDE: Final = 600
 """From this width on (device-independent pixels) a finding can be read beside its explanation."""
 
+LOW: Final = 250
+"""A pane less high than this has no room for both below each other."""
+
 REPORT_SECONDS: Final = 0.1
 OPEN_UP_TO: Final = 300
 """A severity starts wholly open while it has at most this many findings; of the worst one the notes are seen always."""
@@ -412,9 +415,10 @@ class ProblemsPane(Pane):
         self.details.fix_all.clicked.connect(self.fix_all)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Qt: in a flat pane with room for both the explanation stands beside the tree instead of below it."""
+        """Qt: in a flat pane the explanation stands beside the tree instead of below it, where that is wide enough."""
         super().resizeEvent(event)
-        beside = self.is_flat and self.width() >= WIDE * letters(self)
+        larger = letters(self)
+        beside = self.is_flat and (self.width() >= WIDE * larger or self.height() < LOW * larger)
         self.splitter.setOrientation(Qt.Orientation.Horizontal if beside else Qt.Orientation.Vertical)
 
     # ---- what can be done -------------------------------------------------------------------------------------------

@@ -357,9 +357,10 @@ def test_a_stop_is_no_failure(qtbot: QtBot, filled: Stage, monkeypatch: pytest.M
 def test_a_flat_pane_puts_the_explanation_beside_the_tree(filled: Stage) -> None:
     pane = filled.pane
     pane.show()
-    pane.resize(700, 260)
-    assert pane.splitter.orientation() is Qt.Orientation.Horizontal
-    for size in ((400, 600), (430, 260)):  # neither could be read beside each other
+    for size in ((700, 400), (430, 200)):  # the other has no room below
+        pane.resize(*size)
+        assert pane.splitter.orientation() is Qt.Orientation.Horizontal
+    for size in ((400, 600), (430, 300)):  # neither could be read beside each other
         pane.resize(*size)
         assert pane.splitter.orientation() is Qt.Orientation.Vertical
     pane.hide()
