@@ -56,13 +56,24 @@ def test_replies_by_message(session: Session) -> None:
     ]  # fmt: skip
 
 
+TOLD = ("project_replaced", "project_changed", "choice_changed", "traces_changed", "state_changed", "project_shown")
+
+
+def test_another_project_is_told_to_whoever_follows_any_part_of_it(session: Session, tmp_path: Path) -> None:
+    told: list[str] = []
+    for name in TOLD:
+        getattr(session, name).connect(lambda *_given, name=name: told.append(name))
+    session.set_project(make_project(tmp_path / "other"))
+    assert told == [*TOLD]
+
+
 def test_a_project_that_is_closed_leaves_nothing(session: Session, tmp_path: Path) -> None:
     crown = session.entry(CROWN)
     told: list[str] = []
-    for name in ("project_changed", "choice_changed", "traces_changed", "state_changed"):
+    for name in TOLD:
         getattr(session, name).connect(lambda *_given, name=name: told.append(name))
     session.close_project()
-    assert told == ["project_changed", "choice_changed", "traces_changed", "state_changed"]
+    assert told == [*TOLD[:-1]]
     assert (session.project, session.generations, session.renewed) == (None, (), False)
     assert session.entry(CROWN) is None
     assert session.note_path(crown) is None
