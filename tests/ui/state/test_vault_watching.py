@@ -351,6 +351,11 @@ def test_what_cannot_be_opened_is_followed_no_more(cached, qtbot, tmp_path):
     qtbot.waitUntil(lambda: not session.busy)
     assert [notice.tone for notice in notices] == ["error"]
     qtbot.waitUntil(lambda: following(session) == 0)
+    write(tmp_path / "vault", "Gate")
+    session.reading.open([tmp_path / "vault"], tmp_path / "nowhere.jsonl")
+    qtbot.waitUntil(lambda: not session.busy)
+    assert [notice.tone for notice in notices] == ["error"] * 2
+    qtbot.waitUntil(lambda: following(session) == 0)
 
 
 def test_news_of_vaults_that_are_only_being_opened_are_not_lost(cached, qtbot, tmp_path, monkeypatch):
