@@ -11,6 +11,7 @@ from lorestudio.settings.deeplore import declarations
 from lorestudio.settings.store import SettingsProfiles, load
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.simulator import Simulator
+from lorestudio.ui.features.tuning import searching
 from lorestudio.ui.features.tuning.search_pane import TuningPane
 from lorestudio.ui.features.tuning.searching import PointDialog
 from lorestudio.ui.shell.main_window import MainWindow
@@ -201,6 +202,18 @@ def test_a_search_is_stopped(window: MainWindow) -> None:
     settle(window)
     assert there.start.isVisible()
     assert "Stopped." in there.state.text()
+
+
+@pytest.mark.own_window
+def test_a_search_shows_what_it_has_found_so_far(window: MainWindow, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(searching, "NEWS_SECONDS", 0)
+    there = pane(window)
+    told: set[int] = set()
+    for changed in (there.model.modelReset, there.model.rowsInserted):
+        changed.connect(lambda: told.add(len(there.model.rows)))
+    searched(window)
+    assert len(told) > 5
+    assert max(told) == 13
 
 
 @pytest.mark.own_window
