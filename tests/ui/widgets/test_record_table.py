@@ -473,9 +473,9 @@ def test_columns_are_chosen_and_remembered(qtbot: QtBot, theme: Theme, tmp_path:
 
     first = opened()
     assert first.horizontalHeader().isSortIndicatorShown()
-    first.show_column("port", shown=False)
-    first.show_column("name", shown=False)  # the first one stays
     first.horizontalHeader().setSortIndicator(1, Qt.SortOrder.DescendingOrder)
+    first.show_column("name", shown=False)  # the first one stays
+    first.show_column("port", shown=False)
     assert [action.isChecked() for action in first.columns_menu().actions()] == [True, True, False]
     second = opened()
     assert second.shown_columns() == ("name", "crew")
