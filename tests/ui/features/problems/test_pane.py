@@ -769,7 +769,10 @@ def test_how_far_the_checks_are_is_said(stage: Stage) -> None:
 
 
 def test_a_note_that_is_no_entry_is_chosen_as_such(filled: Stage, tmp_path: Path) -> None:
-    dock = next(item for item in filled.session.project.index.left_out if item.filename == "Dock.md")
+    project = filled.session.project
+    dock = next(item for item in project.index.left_out if item.filename == "Dock.md")
+    others = (replace(dock, filename="Deck.md"), replace(dock, vault="elsewhere"), *project.index.left_out)
+    filled.session.project = replace(project, index=replace(project.index, left_out=others))
     found = Finding("x", Severity.INFO, dock.vault, "Dock.md", None, "", 2, "It is none.", "")
     filled.pane.model.titles = filled.pane._title
     node = ProblemNode(found.message, found.severity, "", found)
