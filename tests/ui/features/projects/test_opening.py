@@ -260,6 +260,7 @@ def test_a_text_that_is_no_chat_is_not_opened(window: MainWindow) -> None:
     for text, said, can in (
         ('{"spec": "chara_card_v2"}', "no line is a message", False),
         ("Wren: Hm.", "1 message of Wren.", True),
+        ('{"name": "", "mes": "Hm."}\n{"name": "Ada", "mes": "Hm."}', "2 messages of Ada.", True),
         ("", "Nothing pasted yet.", False),
     ):
         dialog.field.setPlainText(text)
