@@ -312,7 +312,8 @@ def test_two_profiles_are_compared_renamed_and_deleted(open_window, qtbot, tmp_p
     assert dialog.hint.isVisible()
     assert dialog.model.rows == ()
     assert [button.isEnabled() for button in buttons] == [False, False, True]
-    assert dialog.list.item(2).toolTip()
+    assert [bool(dialog.list.item(row).toolTip()) for row in range(3)] == [False, False, True]
+    assert [dialog.list.item(row).icon().isNull() for row in range(3)] == [True, True, False]
     dialog.list.setCurrentRow(0)
     dialog.other.setCurrentIndex(1)  # DeepLore's defaults
     assert {row.key for row in dialog.model.rows} >= {"scanDepth"}
@@ -497,6 +498,7 @@ def test_exports_as_text(open_window, qtbot, tmp_path) -> None:
     assert "127.0.0.1 is written" in dialog.losses.text()
     dialog.target.setCurrentIndex(dialog.target.findData(ExportTarget.LIST))
     assert "Scan depth (scanDepth): 4 messages → 2 messages" in dialog.text()
+    assert "localhost" not in dialog.text()  # it stays on this computer
     dialog.target.setCurrentIndex(dialog.target.findData(ExportTarget.FILE))
     out = tmp_path / "out.json"
     dialog.save_text(out)
