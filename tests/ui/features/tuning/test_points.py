@@ -94,6 +94,13 @@ def test_a_point_can_be_used_and_what_is_so_now_can_only_be_reported(window: Mai
     assert not actions["tuning.stop"].isEnabled()
 
 
+def test_only_what_is_so_now_has_a_dark_edge(window: MainWindow) -> None:
+    chart, dark = window.features.searching.pane.chart, window.theme.palette.text
+    edges = {each: chart._sign(each).edge for each in chart.points.places}
+    assert len(edges) == 3
+    assert [each for each, edge in edges.items() if edge == dark] == [-1]
+
+
 def test_a_point_is_looked_at_turn_by_turn(window: MainWindow) -> None:
     press(window, "look")
     scores, whole = window.features.tuning.scores, window.preview.whole
