@@ -131,7 +131,8 @@ def test_of_two_vaults_a_note_is_named_from_the_inner_one(window, wait, tmp_path
     dialog = window.features.proposals.summaries()
     wait()
     task, project = row_of(dialog, "Bell").task, window.session.project
-    for folders in ((tmp_path, tmp_path / "vault"), (tmp_path / "vault", tmp_path)):
+    other, outer, inner = tmp_path / "other", tmp_path, tmp_path / "vault"
+    for folders in ((outer, inner), (inner, outer), (other, None, inner), (inner, other), (other,)):
         assert worker._filename(replace(project, vault_folders=folders), task) == "Bell.md"
 
 
