@@ -179,22 +179,31 @@ def plan_export(vault: VaultNotes, target: Path, rules: ParseRules, choice: Expo
         called = called_here(parse_lore(original[1], original[0], heads=heads), link.entries)
     written = write_lore(choice.form, name, going, original, heads=heads, called=called, ending=target.suffix)
     check_name(target, choice.form, written.data)
-    linked = book is None and len(written.data) <= TEXT_AT_MOST
-    if book is None and not linked:  # a link holds the book and all notes
-        most = f"the book is larger than {TEXT_AT_MOST // 1024 // 1024} MiB, so neither it nor a link is read again"
-        if link is not None and link.file == str(target):
-            raise InputError(target, f"{most}. Export fewer notes, or under another name.")
-        told.append(f"{most[0].upper()}{most[1:]}: the vault is not linked to it.")
+    too_large = _too_large(written, target, link) if book is None else ""
+    told += filter(None, [too_large])
     lore = parse_lore(written.data, target, heads=heads)  # what cannot be read again is not written
     source, remarks = ("notes", ()) if book is None else (book.lore.report.source, book.lore.report.remarks)
     first = LoreReport(source, "World Info", tuple(note.fate for note in notes), told_once((*remarks, *told)))
     report = first if choice.form == WORLD_INFO else first.then(written.report)
     linking = None
-    if linked:
+    if book is None and not too_large:
         read = as_read(written, lore, going)
         linking = _linking(vault, target, choice, name, notes, written, link, read, heads=heads)
     home = vault.folder if book is None else vault.folder.parent
     return ExportPlan(home, target, written, notes, linking, report, before)
+
+
+def _too_large(written: Written, target: Path, link: BookLink | None) -> str:
+    """Why no link to the book is made, "" where one is: it would hold the book and all notes.
+
+    Raises InputError where there is one already, which would not fit.
+    """
+    if len(written.data) <= TEXT_AT_MOST:
+        return ""
+    why = f"larger than {TEXT_AT_MOST // 1024 // 1024} MiB, so neither it nor a link is read again"
+    if link is not None and link.file == str(target):
+        raise InputError(target, f"the book is {why}. Export fewer notes, or under another name.")
+    return f"The book is {why}: the vault is not linked to it."
 
 
 # ---- which notes ----------------------------------------------------------------------------------------------------
