@@ -102,7 +102,9 @@ cli.main()
         "class Within:\n  def __set_name__(self, *_): signal.raise_signal(signal.SIGINT)\n class Made: a = Within()",
     ],
 )
-@pytest.mark.parametrize("module", ["lorestudio.domain.resources", "lorestudio.cli.app", "lorestudio.cli.notes.lint"])
+@pytest.mark.parametrize(
+    "module", ["lorestudio.domain.resources", "lorestudio.cli.app", "lorestudio.cli.notes.lint", "pydantic"]
+)
 def test_ctrl_c_while_modules_are_loaded_ends_with_130_and_a_word(
     tmp_path: Path, vault: Path, module: str, interrupt: str
 ) -> None:
