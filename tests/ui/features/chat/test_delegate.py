@@ -229,6 +229,9 @@ def test_a_row_says_number_name_text_swipes_and_what_went_in(qtbot: QtBot, theme
     assert (ink["Psst."], ink["Coming"]) == (theme.color("text_muted").name(), theme.color("text").name())
     assert ink["2 entries · 40 tokens"] == theme.color("good").name()
     assert ink["nothing injected"] == theme.color("neutral").name()
+    fonts = {each.words: (each.weight, each.points) for each in texts}
+    assert fonts["Ada"] > fonts["Coming"] > fonts["#2 · writing…"]
+    assert fonts["Ada"][0] > fonts["Coming"][0], "only names are bold"
     tops = {each.words: each.box.top() for each in texts}
     assert tops["Psst."] > tops["#1 · hidden, not sent · ⚠ line 3"] + 15  # the text stands below the name
 
