@@ -118,8 +118,9 @@ class GraphView(QGraphicsView):
         self.redraw()
 
     def show_looks(self, looks: Mapping[int, NodeLook], fired: Mapping[int, int]) -> None:
-        """Show nodes in other colours; `fired` is what tooltips say."""
+        """Show nodes in other colours; `fired` is what tooltips and the description say."""
         self.drawing.looks, self._fired = looks, fired
+        self._tell()
         self.redraw()
 
     def show_hits(self, hits: Collection[int]) -> None:

@@ -367,6 +367,7 @@ class VaultPane(Pane):
         if project is None:
             self.matches.setText("")
             self.totals.setText("")
+            self.totals.setToolTip("")
             self.empty.say(tr("No vault"), tr("Open the folder with your notes to begin."))
         else:
             total = count(len(project.index.entries), "entry", "entries")
