@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import sys
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import cache
 from importlib import import_module
 from io import TextIOWrapper
@@ -89,12 +90,9 @@ class _Loaded(Mapping[str, Any]):
 @cache
 def _loaded(name: str) -> Any:  # noqa: ANN401  # the same
     module, _, place = COMMANDS[name].rpartition(".")
-    try:
-        from lorestudio.cli.command import command  # noqa: PLC0415  # the version is told without it
+    from lorestudio.cli.command import command  # noqa: PLC0415  # the version is told without it
 
-        found: typer.Typer | Callable[..., None] = getattr(import_module(f"lorestudio.cli.{module}"), place)
-    except KeyboardInterrupt as stop:  # typer would end without a word; `lorestudio.cli.main` has one
-        raise RuntimeError from stop
+    found: typer.Typer | Callable[..., None] = getattr(import_module(f"lorestudio.cli.{module}"), place)
     if isinstance(found, typer.Typer):
         return get_command(found)
     one = typer.Typer(add_completion=False, rich_markup_mode=None)
@@ -111,6 +109,23 @@ class _Group(TyperGroup):
         from lorestudio.cli.command import list_commands  # noqa: PLC0415  # the version is told without it
 
         list_commands(self, ctx, formatter, lambda name: _SECTIONS.get(COMMANDS[name].partition(".")[0], _OTHERS))
+
+    def make_context(self, *given: Any, **more: Any) -> Any:  # noqa: ANN401  # the same
+        with _stop_handed_on():
+            return super().make_context(*given, **more)
+
+    def invoke(self, ctx: Any) -> Any:  # noqa: ANN401  # the same
+        with _stop_handed_on():
+            return super().invoke(ctx)
+
+
+@contextmanager
+def _stop_handed_on() -> Iterator[None]:
+    """Typer would end without a word while modules are loaded; `lorestudio.cli.main` has one."""
+    try:
+        yield
+    except KeyboardInterrupt as stop:
+        raise RuntimeError from stop
 
 
 app = typer.Typer(
