@@ -14,6 +14,7 @@ from msgspec import Struct
 
 from lorestudio.domain.entry import Entry, LeftOutNote
 from lorestudio.domain.javascript import trim
+from lorestudio.domain.lifecycle import CancelToken, heeding
 from lorestudio.domain.records import Terse, replace
 from lorestudio.exchange.json_file import read_file
 from lorestudio.exchange.lorebooks.formats import another_file
@@ -225,15 +226,15 @@ def _name(folder: Path, path: Path) -> str | None:
     return path.relative_to(folder).as_posix() if path.is_relative_to(folder) else None
 
 
-def read_aliases(project: Project) -> Mapping[str, tuple[str, ...]]:
-    """The aliases of the project's notes by their `alias_key`. Reads every note, so it takes its time.
+def read_aliases(project: Project, cancel: CancelToken | None = None) -> Mapping[str, tuple[str, ...]]:
+    """The aliases of the project's notes by their `alias_key`. Raises Cancelled: it reads every note, which takes time.
 
     A note that cannot be read has none; the index says what is wrong with it. Entries of lorebooks have none.
     """
     found: dict[str, tuple[str, ...]] = {}
     if project.of_books:
         return found
-    for note in project.index.notes:
+    for note in heeding(project.index.notes, cancel):
         path = project.note_path(note.vault, note.filename)
         title = note.title if isinstance(note, Entry) else base_name(note.filename)
         try:

@@ -21,12 +21,12 @@ from inspect import iscoroutinefunction
 from typing import Any, Final, TypeVar
 from weakref import WeakSet
 
-from PySide6.QtCore import QCoreApplication, QObject, Signal
+from PySide6.QtCore import QCoreApplication, QObject, QTimer, Signal
 from PySide6.QtCore import QEventLoop as QtEventLoop
 from qasync import QEventLoop
 from shiboken6 import isValid
 
-from lorestudio.domain.lifecycle import Cancelled, CancelToken, Stopped
+from lorestudio.domain.lifecycle import Cancelled, CancelToken, Stopped, heed
 
 logger = logging.getLogger(__name__)
 
@@ -34,6 +34,9 @@ _Result = TypeVar("_Result")
 
 THREADS: Final = 6
 """One may wait for a person and others compute; files are still read."""
+
+COURTESY_SECONDS: Final = 0.1
+"""So long at most threads hold still for a turn of the window, since both want the same interpreter."""
 
 ENDING_SECONDS: Final = 10.0
 """How long the end of a window waits for what is under way."""
@@ -67,6 +70,16 @@ class WindowLoop(QEventLoop):  # type: ignore[misc]  # qasync is not typed
         self.pool = futures.ThreadPoolExecutor(THREADS, thread_name_prefix="job")
         self.set_default_executor(self.pool)  # what coroutines hand to threads goes there, too
         self.set_exception_handler(_unexpected)
+        self.free = threading.Event()
+        """Whether threads may compute; not while the window takes in what one of them told, or began one."""
+        self.free.set()
+        self._turn = QTimer(singleShot=True, interval=0)  # once what waits has been handled, and drawn
+        self._turn.timeout.connect(self.free.set)
+
+    def go_first(self) -> None:
+        """Have the threads of the pool hold still until this turn of the window, with what it draws, is over."""
+        self.free.clear()
+        self._turn.start()
 
     def call_later(
         self, delay: float, callback: Callable[..., object], *args: object, context: Context | None = None
@@ -106,11 +119,26 @@ def _pump_until(done: Callable[[], bool]) -> None:
 # ---- the jobs -------------------------------------------------------------------------------------------------------
 
 
+class _Token(CancelToken):
+    """That of a job: in a thread of the pool, whoever looks at it holds still while the window goes first."""
+
+    def __init__(self, loop: WindowLoop) -> None:
+        super().__init__()
+        self._free = loop.free
+
+    @property
+    def cancelled(self) -> bool:
+        """Whether somebody asked."""
+        if not self._free.is_set() and threading.current_thread() is not threading.main_thread():
+            self._free.wait(COURTESY_SECONDS)
+        return super().cancelled
+
+
 class Job:
     """One piece of work: whoever began it can stop it, and the work itself calls it with its news."""
 
     def __init__(self, title: str, work: Callable[[Job], Any], tell: Callable[[object], object]) -> None:
-        self.title, self.token = title, CancelToken()
+        self.title, self.token = title, _Token(window_loop())
         self.on_loop = iscoroutinefunction(work)
         self.standing = False
         """Whether nobody waits for it, as it goes on until it is stopped."""
@@ -120,8 +148,9 @@ class Job:
         self._thread: futures.Future[Any] | None = None
 
     def __call__(self, news: object) -> None:
-        """Tell whoever began it how far it is; from any thread."""
-        self._loop.call_soon_threadsafe(self._tell, news)
+        """Tell whoever began it how far it is; from any thread, which then holds still until that was shown."""
+        self._loop.free.clear()
+        self._loop.call_soon_threadsafe(self._hear, news)
 
     @property
     def cancelled(self) -> bool:
@@ -164,16 +193,26 @@ class Job:
             with self._lock:
                 self._awaited = None
 
+    def _hear(self, news: object) -> None:
+        self._loop.go_first()
+        self._tell(news)
+
     def begin(self) -> asyncio.Future[Any]:
         """Put it on the loop, or in line for a thread; for `Jobs`."""
         if self.on_loop:
             task: asyncio.Future[Any] = self._loop.create_task(self._awaiting(partial(self._work, self)))
             return task
-        self._thread = self._loop.pool.submit(lambda: self._work(self))
+        self._loop.go_first()
+        self._thread = self._loop.pool.submit(self._in_thread)
         return asyncio.wrap_future(self._thread, loop=self._loop)
+
+    def _in_thread(self) -> object:
+        heed(self.token)
+        return self._work(self)
 
     def wait(self, seconds: float) -> bool:
         """Block until its thread is done with it."""
+        self._loop.free.set()
         return self._thread is None or not futures.wait([self._thread], seconds).not_done
 
     def let_go(self) -> None:
@@ -274,6 +313,7 @@ class Jobs(QObject):
         ended: Callable[[], object] | None,
         future: asyncio.Future[Any],
     ) -> None:
+        window_loop().go_first()
         job.let_go()
         self._telling.add(job)
         try:

@@ -253,7 +253,6 @@ class Replays(QObject):
             self._session.news.emit(news)
             self._session.progress.emit(news.progress)
         if replay is not None:
-            replay.seen.set()
             self._rest.start()
 
     def _ran(self, finished: Finished) -> None:

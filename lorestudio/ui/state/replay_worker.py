@@ -128,9 +128,6 @@ def live_trace(live: LiveRun, index: VaultIndex, system: str, mode: str) -> Trac
 REPORT_SECONDS: Final = 1 / 15
 """Progress reaches the window at most this often."""
 
-COURTESY_SECONDS: Final = 0.1
-"""So long at most a replay holds still while the window shows its news, since both want the same interpreter."""
-
 TURN_SECONDS: Final = 0.0002
 """How long a thread may compute before another gets its turn, while the window is open or a replay runs.
 
@@ -211,7 +208,7 @@ class Withdrawn(Struct, frozen=True):
 
 
 class Replay(Struct, eq=False):
-    """A replay under way. `heard` is set when the window can take more news, `seen` when it has shown the last.
+    """A replay under way. `heard` is set when the window can take more news.
 
     `known` are the simulators that there are as it begins; `earlier` are those of the same chat as it was before, the
     latest first, to take over from. `simulator` is who runs it, for the window to remember, unless the replay is
@@ -222,7 +219,6 @@ class Replay(Struct, eq=False):
     known: dict[RunChoice, Simulator]
     job: Job | None = None
     heard: threading.Event = field(default_factory=threading.Event)
-    seen: threading.Event = field(default_factory=threading.Event)
     problems: list[str] = []
     earlier: tuple[Simulator, ...] = ()
     simulator: Simulator | None = None
@@ -414,12 +410,10 @@ async def _replay(simulator: Simulator, replay: Replay, job: Job, start: int, un
         replay.heard.clear()
         fresh = simulator.generations[sent : progress.done]
         sent = progress.done
-        replay.seen.clear()
         before = start - begun if progress.done < start else 0
         told = replace(progress, total=until)
         traces = simulator.traces
         part = traces.part(fresh) if isinstance(traces, TraceBook) else {key: traces[key] for key in fresh}
         job(ReplayNews(told, part, pace.left(until - progress.done), before))
-        replay.seen.wait(COURTESY_SECONDS)
 
     await simulator.run_missing(on_progress, job.token, until)

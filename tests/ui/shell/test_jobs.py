@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from PySide6.QtCore import QObject
 
-from lorestudio.domain.lifecycle import Cancelled
+from lorestudio.domain.lifecycle import Cancelled, heed
 from lorestudio.ui.shell import jobs as window_jobs
 from lorestudio.ui.shell.jobs import ENDING_SECONDS, Job, Jobs, Newest, Strand, window_loop
+from lorestudio.ui.shell.qt import later
 from tests.ui.conftest import drain
 
 if TYPE_CHECKING:
@@ -243,6 +244,66 @@ def test_nobody_waits_for_a_standing_job_and_closing_ends_it(jobs: Jobs, qtbot: 
     jobs.close()
     assert ended == ["written"]
     assert not asyncio.all_tasks(window_loop())
+
+
+@pytest.fixture
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Threads hold still for the window until the test times out."""
+    monkeypatch.setattr(window_jobs, "COURTESY_SECONDS", 1000)
+
+
+@pytest.mark.usefixtures("patient")
+def test_threads_hold_still_until_the_turn_in_which_they_were_begun_is_over(jobs: Jobs, qtbot: QtBot) -> None:
+    begun = Event()
+    job = jobs.start("Computing", lambda _job: begun.set())
+    assert not job.cancelled, "the window itself waits for nobody"
+    assert not begun.wait(0.05)
+    qtbot.waitUntil(begun.is_set)
+    qtbot.waitUntil(lambda: jobs.idle)
+
+
+@pytest.mark.usefixtures("patient")
+@pytest.mark.parametrize("end", [False, True])
+def test_threads_hold_still_until_what_they_told_is_shown(jobs: Jobs, qtbot: QtBot, end: bool) -> None:
+    order: list[str] = []
+
+    def compute(job: Job) -> None:
+        while "told" not in order:
+            time.sleep(0.001)
+            heed(job.token)
+        heed(job.token)
+        order.append("went on")
+
+    def tell(job: Job) -> None:
+        if not end:
+            job("so far")
+
+    def show(_news: object) -> None:
+        order.append("told")
+        time.sleep(0.05)
+        later(drawn, lambda: order.append("drawn")).start()
+
+    drawn = QObject()
+    jobs.start("Computing", compute)
+    jobs.start("Telling", tell, **{"done" if end else "reported": show})
+    qtbot.waitUntil(lambda: jobs.idle)
+    assert order == ["told", "drawn", "went on"]
+    drawn.deleteLater()
+
+
+def test_threads_hold_still_for_a_while_only(jobs: Jobs, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(window_jobs, "COURTESY_SECONDS", 0.001)
+    begun = Event()
+    jobs.start("Computing", lambda _job: begun.set())
+    assert begun.wait(5), "the window has not come to its next turn, and may be long in this one"
+
+
+@pytest.mark.usefixtures("patient")
+def test_whoever_blocks_the_window_until_threads_are_done_lets_them_go_on(jobs: Jobs) -> None:
+    done: list[str] = []
+    jobs.start("Writing", lambda _job: done.append("written"))
+    assert jobs.wait()
+    assert done == ["written"]
 
 
 def test_closing_lets_functions_finish_and_begins_no_coroutine(jobs: Jobs) -> None:

@@ -29,7 +29,7 @@ from lorestudio.ui.features.notes.editor.note_editor import NoteEditor
 from lorestudio.ui.features.notes.history import Safety
 from lorestudio.ui.features.notes.store import NoteStore, OnDisk
 from lorestudio.ui.features.vault.table import note_title
-from lorestudio.ui.shell.jobs import Jobs
+from lorestudio.ui.shell.jobs import Job, Jobs
 from lorestudio.ui.shell.qt import later
 from lorestudio.ui.shell.theme import Theme, scaled
 from lorestudio.ui.shell.words import Tone, count, number, tr
@@ -333,10 +333,10 @@ class EntryPane(Pane):
         self._names_in, known = project.index, self._aliases
         read = self._aliases_in is project.index
 
-        def work(report: Callable[[object], None]) -> tuple[Mapping[str, tuple[str, ...]], TitleBook]:
-            report(TitleBook(project.index, known))
+        def work(job: Job) -> tuple[Mapping[str, tuple[str, ...]], TitleBook]:
+            job(TitleBook(project.index, known))
             files = {vault: attachments(folder) for vault, folder in project.folders.items() if folder is not None}
-            found = known if read else read_aliases(project)
+            found = known if read else read_aliases(project, job.token)
             return found, TitleBook(project.index, found, files)
 
         def take(names: TitleBook) -> None:

@@ -282,7 +282,7 @@ class VaultFeature(Feature):
             picker.wanted_new.connect(self.new_note)
         context.session.jobs.start(
             tr("Reading aliases"),
-            lambda _report: read_aliases(project),
+            lambda job: read_aliases(project, job.token),
             done=lambda found: picker.add(_aliases(notes, found)),
             owner=picker,
         )
