@@ -14,12 +14,11 @@ from threading import Event
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QCoreApplication, QEvent, QObject
 
 from lorestudio.domain.lifecycle import Cancelled, heed
 from lorestudio.ui.shell import jobs as window_jobs
 from lorestudio.ui.shell.jobs import ENDING_SECONDS, Job, Jobs, Newest, Strand, window_loop
-from lorestudio.ui.shell.qt import later
 from tests.ui.conftest import drain
 
 if TYPE_CHECKING:
@@ -281,14 +280,19 @@ def test_threads_hold_still_until_what_they_told_is_shown(jobs: Jobs, qtbot: QtB
     def show(_news: object) -> None:
         order.append("told")
         time.sleep(0.05)
-        later(drawn, lambda: order.append("drawn")).start()
+        QCoreApplication.postEvent(picture, QEvent(QEvent.Type.UpdateRequest))
 
-    drawn = QObject()
+    class Picture(QObject):
+        def event(self, _event: QEvent) -> bool:
+            order.append("drawn")
+            return True
+
+    picture = Picture()
     jobs.start("Computing", compute)
     jobs.start("Telling", tell, **{"done" if end else "reported": show})
     qtbot.waitUntil(lambda: jobs.idle)
     assert order == ["told", "drawn", "went on"]
-    drawn.deleteLater()
+    picture.deleteLater()
 
 
 def test_threads_hold_still_for_a_while_only(jobs: Jobs, monkeypatch: pytest.MonkeyPatch) -> None:
