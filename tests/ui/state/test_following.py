@@ -461,6 +461,34 @@ def test_reading_a_lorebook_as_notes_says_how_far_it_is_and_can_be_stopped(
         assert session.project.as_notes is not None
 
 
+def test_of_systems_that_are_chosen_while_a_lorebook_is_read_or_run_the_last_counts(
+    make_session: Callable[..., Session], qtbot: QtBot, tmp_path: Path
+) -> None:
+    session, said = make_session(make_simulator=Simulator), list[str]()
+    open_sea(session, qtbot, tmp_path)
+    session.notice.connect(lambda notice: said.append(notice.text))
+    for system in ("deeplore", "hybrid"):
+        session.replays.choose(system=system)
+    ready(session, qtbot)
+    assert (session.choice.system, len(session.runs.traces)) == ("hybrid", 2)
+    session.replays.choose(system="world-info")
+    ready(session, qtbot)
+    session.replays.run_all(fresh=True)
+    assert session.runs.replaying
+    session.replays.choose(system="deeplore")
+    assert session.choice.system == "world-info"
+    ready(session, qtbot)
+    assert (session.choice.system, len(session.runs.traces)) == ("deeplore", 2)
+    session.replays.choose(system="world-info")
+    ready(session, qtbot)
+    session.replays.run_all(fresh=True)
+    for system in ("deeplore", "world-info"):  # thought better of before the replay has stopped
+        session.replays.choose(system=system)
+    ready(session, qtbot)
+    assert (session.choice.system, len(session.runs.traces)) == ("world-info", 2)
+    assert [text for text in said if "stopped" in text] == []
+
+
 def test_a_lorebook_is_never_read_as_notes_by_the_window_itself(
     make_session: Callable[..., Session], qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
