@@ -32,6 +32,7 @@ class Belongs(StrEnum):
     """Where a file belongs that was given in the wrong place; the value says so on the command line."""
 
     IMPORT = "Bring its lore into a vault: “lorestudio import FILE --into VAULT”."
+    OTHER_LORE = f"{IMPORT[:-1]}, or make World Info of it: “lorestudio export FILE --to NEW.json”."
     BOOK = "Give it in the place of the vault, or with --book."
     CHAT = "Give it with --chat, and in the place of the vault the folder of your notes, or a lorebook."
     CARD = "Give it with --card."

@@ -211,10 +211,10 @@ def test_fields_and_settings_that_no_run_knows_are_told(tmp_path: Path) -> None:
     ("text", "words", "belongs"),
     [
         ('{"entries": {"0": {"uid": 0, "key": ["fog"], "content": "Grey."}}}', "a lorebook, and no", Belongs.BOOK),
-        ('[{"id": "1", "keys": "fog", "entry": "Grey."}]', "“AI Dungeon”", Belongs.IMPORT),
+        ('[{"id": "1", "keys": "fog", "entry": "Grey."}]', "“AI Dungeon”", Belongs.OTHER_LORE),
         ('{"chat_metadata": {}}\n{"name": "Ann", "mes": "Fog."}', "a chat, and no scenario", Belongs.CHAT),
         ('{"power_user": {}}', "a settings file of SillyTavern's", Belongs.SETTINGS),
-        ("key,content\nfog,Grey.\nbell,Rings.", "this is a table", Belongs.IMPORT),
+        ("key,content\nfog,Grey.\nbell,Rings.", "this is a table", Belongs.OTHER_LORE),
     ],
 )
 def test_another_kind_of_file_is_named_with_its_place(tmp_path: Path, text: str, words: str, belongs: Belongs) -> None:

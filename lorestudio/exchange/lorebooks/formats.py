@@ -505,7 +505,7 @@ def what_file(data: bytes, path: Path) -> InputError | None:
         what = "this is an archive of notes" if archived(data) == NOTES else ""
     elif data.lstrip()[:1] not in {b"{", b"["} and looks_like_table(data):
         what = "this is a table"
-    return refusal(data, path) or (WrongFileError(path, what, Belongs.IMPORT) if what else None)
+    return refusal(data, path) or (WrongFileError(path, what, Belongs.OTHER_LORE) if what else None)
 
 
 def what_document(document: Json, path: Path) -> InputError | None:
@@ -519,7 +519,7 @@ def what_document(document: Json, path: Path) -> InputError | None:
     if kind.name in _RUN and not (kind.name == "novelai" and len(found.path) > 1):
         return None
     what = f"this is a file in the form “{kind.title}”, which World Info does not read"
-    return WrongFileError(path, what, Belongs.IMPORT)
+    return WrongFileError(path, what, Belongs.OTHER_LORE)
 
 
 def another_file(data: bytes, path: Path, wanted: str) -> InputError | None:

@@ -26,6 +26,7 @@ from lorestudio.vault.files import VaultError
 
 _WAYS: Final[Mapping[Belongs, tuple[str, ...]]] = {
     Belongs.IMPORT: ("book.import",),
+    Belongs.OTHER_LORE: ("book.import",),
     Belongs.BOOK: ("book.open", "book.import"),
     Belongs.CHAT: ("chat.open",),
     Belongs.CARD: ("chat.open",),

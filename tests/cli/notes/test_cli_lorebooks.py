@@ -182,6 +182,8 @@ def test_a_book_becomes_one_of_another_format(lorestudio: Run, tmp_path: Path) -
     kobold = SAMPLES / "data" / "27-kobold-lite-worldinfo.json"
     result = lorestudio("export", kobold, "--to", tmp_path / "out.json", "--yes")
     assert (result.exit_code, result.stdout.splitlines()[0]) == (0, "KoboldAI → World Info: 10 entries")
+    refused = lorestudio("test", kobold, "--text", "x").stderr
+    assert refused.endswith("or make World Info of it: “lorestudio export FILE --to NEW.json”.\n")
     again = lorestudio("search", tmp_path / "out.json", "is")
     assert again.exit_code == 0
     back = lorestudio("export", tmp_path / "out.json", "0", "3", "--to", tmp_path / "two.lorebook", "--yes")

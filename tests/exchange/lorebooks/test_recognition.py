@@ -72,7 +72,7 @@ CARD = json.dumps({"spec": "chara_card_v2", "data": {"name": "Ada", "first_mes":
         ("ada.json", CARD, Belongs.CARD, Belongs.CARD),
         ("talk.jsonl", b'{"user_name": "U", "character_name": "C"}\n', Belongs.CHAT, None),
         ("book.json", b'{"entries": {}}', None, Belongs.BOOK),
-        ("cards.json", KNOWN["dungeon.json"][0], Belongs.IMPORT, Belongs.IMPORT),
+        ("cards.json", KNOWN["dungeon.json"][0], Belongs.OTHER_LORE, Belongs.OTHER_LORE),
         ("settings.json", b'{"power_user": {}}', Belongs.SETTINGS, Belongs.SETTINGS),
         ("folder/a.md", b"A.\n", None, Belongs.VAULT),
         ("data/default-user/chats/a/b.txt", b"", Belongs.SILLYTAVERN, Belongs.VAULT),
