@@ -173,8 +173,7 @@ class TracePane(Pane):
         super().resizeEvent(event)
         larger = letters(self)
         wide = event.size().width() >= WIDE * larger
-        self.filter.setMinimumWidth(round(118 * larger) if wide else max(78, round(event.size().width() * 0.18)))
-        self.filter.setPlaceholderText(tr("Filter rows") if wide else tr("Filter"))
+        self.filter.setMinimumWidth(round((118 if wide else 92) * larger))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Qt: Escape shows all rows again."""

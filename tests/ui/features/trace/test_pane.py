@@ -237,10 +237,9 @@ def test_a_row_is_copied_with_its_way(window: MainWindow, pane: TracePane, monke
 def test_a_narrow_pane_has_a_short_field(pane: TracePane, window: MainWindow) -> None:
     pane.resize(900, 400)
     wide = pane.filter.width()
-    assert pane.filter.placeholderText() == "Filter rows"
     pane.resize(440, 400)
-    assert pane.filter.placeholderText() == "Filter"
     assert pane.filter.minimumWidth() < wide
+    assert pane.filter.minimumWidth() > pane.filter.fontMetrics().horizontalAdvance(pane.filter.placeholderText())
 
 
 def test_an_emptied_pane_holds_no_run_and_says_what_is_done_meanwhile(pane: TracePane, window: MainWindow) -> None:
