@@ -94,6 +94,7 @@ def test_what_is_chosen_found_alone_or_pinned_is_set_apart(window: MainWindow, s
     ]
     from_the_middle = pins[0].box.center() - QPointF(disc(seen, CROWN))
     assert from_the_middle.x() > 0 > from_the_middle.y(), "at the upper right"
+    assert pins[0].box.width() == pytest.approx(pins[0].box.height())
     seen.view.drawing.pinned = frozenset()
 
 
