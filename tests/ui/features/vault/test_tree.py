@@ -117,6 +117,8 @@ def test_a_row_says_what_it_is_and_what_became_of_it() -> None:
     rules = model.index_of_note(ENTRIES[RULES])
     assert rules.data(ACCESSIBLE_TEXT) == "Rules, constant, always in, this turn: injected"
     assert "priority is no number" in crown.data(TOOLTIP)
+    assert "\nkeys: crown\n" in crown.data(TOOLTIP)
+    assert rules.data(TOOLTIP).endswith("\nkeys: none")
     broken = model.index(0, 0, model.index(5, 0))
     assert broken.data(ACCESSIBLE_TEXT) == "bad.md: not UTF-8: byte 0xFF in line 3"
     assert model.node(broken).kind is Branch.LEFT_OUT
