@@ -1061,3 +1061,18 @@ def test_a_remark_s_button_mends_nothing_that_is_only_read(make_editor) -> None:
     editor.form.edited.connect(asked.append)
     press(editor, "priority", "Write the number")
     assert asked == []
+
+
+def test_the_row_with_the_keyboard_stays_in_sight_when_the_form_gets_lower(make_editor) -> None:
+    form = make_editor(PLAIN).form
+    (*_, last) = form.names
+    row, area = form.row(last), form.area
+    row.field.setFocus()
+    assert form.focused == last
+    for height in (64, 90):
+        form.setFixedHeight(height)
+        drain()
+        area.verticalScrollBar().setValue(0)
+        assert not area.viewport().rect().contains(row.mapTo(area.viewport(), row.rect().center()))
+        form.keep_in_sight()
+        assert area.viewport().rect().contains(row.mapTo(area.viewport(), row.rect().center()))
