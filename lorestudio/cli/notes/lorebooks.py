@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -155,7 +155,7 @@ def import_books(
     vault = _vault(into)
     left: _Left[Path] = _Left(alone=len(files) == 1)
     plan = choice.planned(files, vault, given.reading, left)
-    _tell(plan.reports, [each.as_json() for each in plan.reports], report, as_json=given.as_json)
+    _tell(plan.reports, lambda: [each.as_json() for each in plan.reports], report, as_json=given.as_json)
     if not given.as_json:
         for one in [one for one in plan.entries if one.twin and one.filename][:_SHOWN]:
             echo(f"{one.fate.title}: {one.twin} has {one.alike} ({one.way})")
@@ -203,8 +203,8 @@ def export_notes(
         project = open_project([str(vault)], chat, given.settings, rules=rules_named(given.rules))
         say_all(project.problems)
         tried = asyncio.run(try_book(project, plan.entries))
-    document = plan.report.as_json() | ({} if tried is None else {"tried": tried.as_json()})
-    _tell([plan.report], document, report, as_json=given.as_json)
+    trial: dict[str, Json] = {} if tried is None else {"tried": tried.as_json()}
+    _tell([plan.report], lambda: plan.report.as_json() | trial, report, as_json=given.as_json)
     if tried is not None and not given.as_json:
         _say_tried(tried)
     if not given.allows(f"Write {plan.target}?"):
@@ -381,8 +381,9 @@ def _vault(folder: Path) -> VaultNotes:
     return VaultNotes(real_path(folder), LinkIndex.build([]))
 
 
-def _tell(reports: Sequence[LoreReport], document: Json, file: Path | None, *, as_json: bool) -> None:
-    """The reports on the screen, and what is said of them as a `document` in its place and in a file."""
+def _tell(reports: Sequence[LoreReport], make: Callable[[], Json], file: Path | None, *, as_json: bool) -> None:
+    """The reports on the screen, and what is said of them as JSON in its place and in a file."""
+    document = make() if as_json or file is not None else None  # of 100,000 entries it takes 200 MB
     if file is not None:
         unwritten = f"the report cannot be written ({{reason}}). {LOOK_THERE}"
         with refused(lambda reason: InputError(file, reason), unwritten):
@@ -401,8 +402,9 @@ def print_report(report: LoreReport) -> None:
     going = sum(not entry.left_out for entry in report.entries)
     book = f"{report.book}: " if report.book else ""
     echo(f"{book}{report.source} → {report.target}: {plural(going, '# entry|# entries')}")
-    rows = [(one.fate.value, one.field, f"{one.entries:,}", one.how) for one in report.counts() if not _is_plain(one)]
-    exact = sum(1 for one in report.counts() if _is_plain(one))
+    counts = report.counts()
+    rows = [(one.fate.value, one.field, f"{one.entries:,}", one.how) for one in counts if not _is_plain(one)]
+    exact = len(counts) - len(rows)
     if rows:
         shown = table(fixed("what becomes"), fixed("field"), fixed("entries"), fold("how"))
         Screen().print(filled(shown, rows))

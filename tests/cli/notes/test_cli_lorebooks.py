@@ -10,6 +10,7 @@ from shutil import copy
 import pytest
 from typer.testing import Result
 
+from lorestudio.exchange.lorebooks.crossing import LoreReport
 from lorestudio.exchange.lorebooks.entry import NEW_ENTRY
 from tests.cli.provider import provider
 from tests.llm.server import completion, reply
@@ -60,6 +61,20 @@ def test_what_is_to_be_said_of_several_books_is_said_once_with_a_number(
     notes = [line for line in " ".join(said.split()).split("note: ")[1:] if "scan_depth" in line]
     assert len(notes) == 1
     assert "(3 times)" in notes[0]
+
+
+def test_what_nobody_asked_for_as_json_is_not_made(
+    lorestudio: Run, book: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[LoreReport] = []
+    monkeypatch.setattr(LoreReport, "as_json", lambda report: made.append(report) or {})
+    place, report = tmp_path / "v", ("--report", tmp_path / "report.json")
+    for command in (("import", book, "--into", place), ("export", place, "--to", tmp_path / "out.json")):
+        for more, times in (((), 0), (("--json",), 1), (report, 1)):
+            made.clear()
+            assert lorestudio(*command, "--dry-run", *more).exit_code == 0
+            assert len(made) == times
+        assert lorestudio(*command, "--yes").exit_code == 0
 
 
 def test_nothing_is_written_without_a_yes(lorestudio: Run, book: Path, tmp_path: Path) -> None:
