@@ -227,6 +227,7 @@ class Runner(Struct):
                 f"“{run.title}” stopped in the middle ({error}), and taking back what was done so far failed, too "
                 f"({_reasons(failures)}). {_TRIED_AGAIN} {self._kept_texts(run, failures)}"
             ) from error
+        _remove_empty(run.folders)  # a file that was being written is gone only now
         with suppress(OSError):  # the next change or start finds that nothing has happened
             self.journal.end(run, ok=False)
         what = f"“{run.title}” {_REFUSALS[run.kind].words}"
@@ -282,9 +283,7 @@ class Runner(Struct):
     def _clear_after(self, run: ChangeRun, back: frozenset[Path]) -> None:
         """Remove what a run has made besides, after files of it came back: their copies in the trash, empty folders."""
         self._tidily(lambda: self.trash.remove_run(run.id, back))
-        for folder in reversed(run.folders):
-            with suppress(OSError):  # it is in use
-                folder.rmdir()
+        _remove_empty(run.folders)
 
     def _keep_texts(self, wanted: ChangeSet) -> None:
         """Undoing and redoing need both texts; the one before is kept already where the file existed."""
@@ -357,6 +356,12 @@ def _take_back(actions: Sequence[DiskStep]) -> None:
     for action in reversed(actions):
         with suppress(OSError):
             action.undo()
+
+
+def _remove_empty(folders: Sequence[Path]) -> None:
+    for folder in reversed(folders):
+        with suppress(OSError):  # it is in use
+            folder.rmdir()
 
 
 def _contents(change: NoteFileChange) -> Iterator[tuple[str, bytes]]:

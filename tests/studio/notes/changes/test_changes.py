@@ -25,6 +25,7 @@ from lorestudio.studio.notes.changes.change_set import (
     RollBackError,
 )
 from lorestudio.studio.notes.changes.log import ChangeLog
+from lorestudio.studio.notes.changes.plan import DiskStep
 from lorestudio.vault.files import ChangedOnDisk, SaveError
 from lorestudio.vault.writer import digest_of, read_note
 from tests.digests import digest
@@ -409,6 +410,22 @@ def test_failure_in_the_middle_is_rolled_back(
     assert reopened(tmp_path, vault).mend_interrupted() == ()
     log.apply(wanted)  # and now it works
     assert (vault / "New.md").exists()
+
+
+def test_folders_of_notes_that_were_being_written_when_it_was_stopped_go_with_them(
+    log: ChangeLog, vault: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before, attempt = files_in(vault), changes._attempt
+
+    def stopped(action: DiskStep) -> Exception | None:
+        attempt(action)
+        return stop() if action.paths else None
+
+    monkeypatch.setattr(changes, "_attempt", stopped)
+    new = vault / "giants" / "old" / "New.md"
+    with pytest.raises(KeyboardInterrupt):
+        log.apply(ChangeSet("new", (NoteFileChange(new, None, "x"), edit(vault / "Lamp.md", "1"))))
+    assert (files_in(vault), (vault / "giants").exists()) == (before, False)
 
 
 def test_many_notes_at_once_all_go_back(log: ChangeLog, vault: Path, monkeypatch: pytest.MonkeyPatch) -> None:
