@@ -1,13 +1,18 @@
-"""Whatever paints itself does so again as soon as the theme is another one, without being touched."""
+"""Whatever paints itself does so again as soon as the theme is another one, and whenever it would look otherwise."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
-from PySide6.QtWidgets import QListView, QToolButton, QWidget
+from PySide6.QtCore import QPoint, QRect, Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QAbstractScrollArea, QApplication, QComboBox, QDockWidget, QListView, QToolButton, QWidget
 from pytestqt.qtbot import QtBot
 
+from lorestudio.domain.chat import Generation
+from lorestudio.domain.state import ChatControls, EntryRule
 from lorestudio.ui.features.facts.pane import FilterBar
 from lorestudio.ui.features.graph.bar import ColourLegend, EdgeLegend
 from lorestudio.ui.features.timeline.pane import HeatMap
@@ -18,13 +23,15 @@ from lorestudio.ui.features.trace.flow import FlowPage, FunnelList
 from lorestudio.ui.features.trace.prompt_page import PromptPage
 from lorestudio.ui.features.trace.summary import Said, SummaryLine
 from lorestudio.ui.shell.jobs import Jobs
+from lorestudio.ui.shell.main_window import MainWindow
 from lorestudio.ui.shell.theme import Theme, load_palettes
 from lorestudio.ui.widgets.cells import Column
 from lorestudio.ui.widgets.diff_view import DiffView
 from lorestudio.ui.widgets.record_table import RecordTable, RecordView
-from tests.ui.conftest import drain
+from tests.ui.conftest import drain, settle
 from tests.ui.drawing import PaintWatch
-from tests.ui.worlds import make_trace
+from tests.ui.sharing import is_due
+from tests.ui.worlds import CROWN, SKARN, make_project, make_trace
 
 
 def answers(theme: Theme) -> AnswerView:
@@ -119,3 +126,83 @@ def test_texts_have_the_colours_of_the_theme(theme: Theme, qtbot: QtBot) -> None
             grounds.add(block.blockFormat().background().color().name())
             block = block.next()
         assert {theme.color("error_soft").name(), theme.color("good_soft").name()} <= grounds
+
+
+SHARES = 5
+"""So many tests have a share of the panes each: all together take longer than a test may on a busy machine."""
+
+
+def outdated(window: MainWindow, dock: QDockWidget) -> list[str]:
+    """The parts of a pane that the screen shows otherwise than they would be painted now."""
+    drain()
+    place = QRect(dock.mapTo(window, QPoint()), dock.size())
+    seen = window.screen().grabWindow(window.winId(), *place.getRect()).toImage()
+    now = dock.grab().toImage().convertToFormat(seen.format())
+    if seen == now:
+        return []
+    rooms = {each: QRect(each.mapTo(dock, QPoint()), each.size()) for each in visible(dock)}
+    return [f"{each} {each.accessibleName()}" for each, room in rooms.items() if seen.copy(room) != now.copy(room)]
+
+
+def visible(dock: QDockWidget) -> list[QWidget]:
+    return [each for each in dock.findChildren(QWidget) if not each.visibleRegion().isEmpty()]
+
+
+def paints_itself(widget: QWidget) -> bool:
+    kinds = [each for each in type(widget).__mro__ if each.__module__.startswith("lorestudio.")]
+    view = widget.parentWidget()
+    is_view = isinstance(view, QAbstractScrollArea) and view.viewport() is widget
+    return is_view or any("paintEvent" in vars(each) for each in kinds)
+
+
+def touched(window: MainWindow, dock: QDockWidget) -> Iterator[str]:
+    """Move the mouse over whatever paints itself and away again, use arrows, choose all there is; says what."""
+    yield "shown"
+    for part in filter(paints_itself, visible(dock)):
+        for across, down in ((0.1, 0.15), (0.5, 0.6), (1, 0.5)):
+            at = QPoint(int((part.width() - 12) * across), int(part.height() * down))
+            if part.visibleRegion().contains(at):
+                QTest.mouseMove(part, at)
+                yield f"the mouse at {at} of {part}"
+        QTest.mouseMove(window.context.status, QPoint(3, 3))
+        yield f"the mouse away from {part}"
+    for key in (Qt.Key.Key_Down, Qt.Key.Key_Right, Qt.Key.Key_Up):
+        if dock.isAncestorOf(QApplication.focusWidget()):
+            QTest.keyClick(QApplication.focusWidget(), key)
+            yield str(key)
+    for box in [each for each in visible(dock) if isinstance(each, QComboBox)]:
+        for place in (*range(min(box.count(), 4)), box.currentIndex()):
+            box.setCurrentIndex(place)
+            box.activated.emit(place)
+            settle(window)
+            yield f"{box.itemText(place)} in {box.accessibleName()}"
+    for entry in (CROWN, None, SKARN):
+        window.context.selection.choose_entry(entry)
+        settle(window)
+        yield f"entry {entry}"
+    window.context.show("chat" if dock.objectName() != "chat" else "vault")
+    yield "the keyboard elsewhere"
+
+
+@pytest.mark.long
+@pytest.mark.dressed
+@pytest.mark.parametrize("share", range(SHARES))
+def test_the_screen_shows_every_pane_as_it_would_be_painted_now(
+    make_window: Callable[..., MainWindow], tmp_path: Path, share: int
+) -> None:
+    window = make_window(make_project(tmp_path / "vault"))
+    rules = ChatControls(character="Ilse", pins=(EntryRule("Crown"),), blocks=(EntryRule("Bell"),))
+    window.session.parts.adjust("rules", controls=rules)
+    settle(window)
+    window.context.selection.choose_message(5, Generation(5, 0))
+    window.context.selection.choose_entry(SKARN)
+    found: dict[str, list[str]] = {}
+    for name, dock in list(window.context.layout.docks.items())[share::SHARES]:
+        window.context.show(name)
+        settle(window)
+        while is_due(window, 300):
+            settle(window)
+        for done in touched(window, dock):
+            for part in outdated(window, dock):
+                found.setdefault(f"{name}: {part}", []).append(done)
+    assert found == {}
