@@ -195,6 +195,8 @@ def test_moved_panes_follow_a_window_that_becomes_narrow_and_stand_as_they_were_
     docks.kept.docks["budget"].setFloating(True)
     docks.kept.docks["budget"].setGeometry(40, 50, 400, 300)
     opened = docks.opened
+    docks.activateWindow()
+    docks.kept.docks["vault"].pane.setFocus()
 
     def becomes(width: int) -> None:
         docks.at(width, 950)
@@ -203,6 +205,7 @@ def test_moved_panes_follow_a_window_that_becomes_narrow_and_stand_as_they_were_
         assert docks.opened == opened
         budget = docks.kept.docks["budget"]
         assert (budget.isFloating(), budget.geometry()) == (True, QRect(40, 50, 400, 300))
+        assert docks.focusWidget().accessibleName() == "Vault", "the keyboard stays where it is"
 
     assert "vault" in docks.beside("chat")
     assert "entry" not in docks.beside("chat")

@@ -267,6 +267,8 @@ def test_a_folded_text_says_so_and_an_open_one_is_whole(qtbot: QtBot, theme: The
     assert words.count("… more (X shows all)") == 1
     assert words.count("a word") == MOST_LINES + 7
     assert "end" in words  # one line more than most is no reason to fold
+    weights = {each.words: each.weight for each in drawn(view) if each.kind == "text"}
+    assert weights["… more (X shows all)"] == weights["Wren"] > weights["a word"]
     view, _delegate = show(qtbot, theme, ChatRow(0, "Wren", Speaker.USER, "a word\n" * 20, expanded=True))
     assert words_drawn(view).count("a word") == 20
     assert "… more (X shows all)" not in words_drawn(view)
