@@ -181,6 +181,23 @@ def test_what_can_be_done_depends_on_the_situation(situation: str, make_window, 
         window.session.set_activity("")
 
 
+def test_what_can_be_done_follows_whatever_is_chosen(share_window) -> None:
+    window = share_window(make_project)
+    selection = window.context.selection
+    selection.choose_message(None, None)
+    known = set()
+    for choose in (
+        lambda: selection.choose_entry(CROWN), lambda: selection.choose_message(2, Generation(2, 0)),
+        lambda: selection.choose_entry(None), lambda: selection.choose_message(None, None),
+    ):  # fmt: skip
+        choose()
+        settle(window)
+        seen = sorted(name for name, action in window.commands.actions.items() if action.isEnabled())
+        assert seen == usable(window), "without being asked to look"
+        known.add(tuple(seen))
+    assert len(known) == 4
+
+
 def reason(words: str, tip: str) -> str:
     """What a tooltip says besides what is always there."""
     return words.removeprefix(tip).strip()
