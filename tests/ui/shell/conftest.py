@@ -10,11 +10,13 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import (
     QAbstractItemView,
+    QAbstractScrollArea,
     QAbstractSpinBox,
     QApplication,
     QComboBox,
     QDialog,
     QFileDialog,
+    QFrame,
     QLayout,
     QLineEdit,
     QMessageBox,
@@ -42,9 +44,20 @@ def studio(make_window: Callable[..., MainWindow], tmp_path: Path) -> MainWindow
 
 
 def unplaced(whole: QWidget) -> list[QWidget]:
-    """The parts of a widget that its layouts, or those of its parts, have no place for."""
+    """The parts of a widget that its layouts, or those of its parts, have no place for, or lie upon each other."""
     parts = [each for each in whole.findChildren(QWidget) if not each.isWindow()]
-    return [each for each in parts if (room := each.parentWidget().layout()) is not None and not _has(room, each)]
+    return [each for each in parts if not _is_placed(each, each.parentWidget())]
+
+
+def _is_placed(part: QWidget, parent: QWidget) -> bool:
+    """Whether a layout has a place for a part, or Qt or the parent itself arranges what is in it."""
+    layout = parent.layout()
+    if layout is not None:
+        return _has(layout, part)
+    kinds = type(parent).__mro__
+    ours = [each for each in kinds if each.__module__.startswith("lorestudio.")]
+    arranged = kinds[len(ours)] not in {QWidget, QDialog, QFrame} or any("resizeEvent" in vars(each) for each in ours)
+    return arranged or isinstance(parent.parentWidget(), QAbstractScrollArea)
 
 
 def _has(layout: QLayout, part: QWidget) -> bool:
