@@ -12,7 +12,7 @@ from lorestudio.domain.records import replace
 from lorestudio.trace.journey import Journeys
 from lorestudio.ui.features.vault.table import NoteMarks, VaultTable
 from lorestudio.ui.features.vault.tree import ONE_FOLDER, RANGE, Branch, Rows, VaultTree, filter_words
-from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, DISPLAY, TOOLTIP
+from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, DISPLAY, ENTRY_ID, TOOLTIP
 from lorestudio.ui.widgets.paint import fate_mark
 from tests.ui.conftest import check
 from tests.ui.worlds import BELL, CROWN, DAWNKEEP, ENTRIES, LEFT_OUT, RULES, SKARN, make_trace
@@ -119,6 +119,7 @@ def test_a_row_says_what_it_is_and_what_became_of_it() -> None:
     assert "priority is no number" in crown.data(TOOLTIP)
     assert "\nkeys: crown\n" in crown.data(TOOLTIP)
     assert rules.data(TOOLTIP).endswith("\nkeys: none")
+    assert (crown.data(ENTRY_ID), rules.data(ENTRY_ID)) == (CROWN, RULES)
     broken = model.index(0, 0, model.index(5, 0))
     assert broken.data(ACCESSIBLE_TEXT) == "bad.md: not UTF-8: byte 0xFF in line 3"
     assert model.node(broken).kind is Branch.LEFT_OUT
