@@ -637,6 +637,7 @@ def test_who_can_be_asked_is_offered_and_who_is_gone_stays_named(window, wait) -
     ]  # fmt: skip
     assert (dialog.source.text(), dialog.source.accessibleName()) == ("Provider: Gone", "Answers: Provider: Gone")
     assert all(act.toolTip() for act in dialog.source.menu().actions())
+    assert all(act.actionGroup() is not None for act in dialog.source.menu().actions())  # one of them at a time
     assert dialog.source.menu().toolTipsVisible()
     next(act for act in dialog.source.menu().actions() if act.text() == "I type the answers").trigger()
     wait()
