@@ -400,6 +400,13 @@ def test_a_sign_says_which_phases_can_be_unfolded_and_the_name_of_one_stands_ove
     room = 2 * view.phases.sectionSize(stages[1])
     wide = QFontMetricsF(scaled(view.phases.font(), 0.9)).horizontalAdvance("Match")
     assert (name.words == "Match") == (wide <= room)
+    stages = make_trace().stages
+    further = [StageRecord(name, Phase.GATE) for name in ("contextual gating", "blocks")]
+    view.table.set_trace(replace(make_trace(), stages=(*stages[:4], *further, *stages[4:])), INDEX)
+    view.table.unfold(frozenset({Phase.GATE}))
+    gates = [column for column in range(2, view.table.columnCount()) if view.table.phase(column) is Phase.GATE]
+    name = next(each for each in in_head(view) if each.words.startswith("Ga"))
+    assert (len(gates), name.box.left()) == (3, column_box(view, gates[1]).left())
 
 
 def test_a_stage_that_runs_or_failed_has_its_sign_in_its_colour(view: AnswerView, theme: Theme) -> None:
