@@ -73,6 +73,8 @@ class WindowLoop(QEventLoop):  # type: ignore[misc]  # qasync is not typed
         self.free = threading.Event()
         """Whether threads may compute; not while the window takes in what one of them told, or began one."""
         self.free.set()
+        self.blocked = False
+        """Whether the window itself waits for a thread, and takes in nothing."""
         self._turn = QTimer(singleShot=True, interval=0)  # once what waits has been handled, and drawn
         self._turn.timeout.connect(self.free.set)
 
@@ -131,6 +133,7 @@ class _Token(CancelToken):
         """Whether somebody asked."""
         if not self._free.is_set() and threading.current_thread() is not threading.main_thread():
             self._free.wait(COURTESY_SECONDS)
+            self._free.set()  # once for a turn: the next look would wait as long again
         return super().cancelled
 
 
@@ -149,7 +152,8 @@ class Job:
 
     def __call__(self, news: object) -> None:
         """Tell whoever began it how far it is; from any thread, which then holds still until that was shown."""
-        self._loop.free.clear()
+        if not self._loop.blocked:
+            self._loop.free.clear()
         self._loop.call_soon_threadsafe(self._hear, news)
 
     @property
@@ -180,12 +184,12 @@ class Job:
         return asyncio.run(self._awaiting(work))
 
     async def _awaiting(self, work: Callable[[], Coroutine[Any, Any, _Result]]) -> _Result:
+        task = asyncio.current_task()
+        assert task is not None  # noqa: S101  # a coroutine is in one
         with self._lock:
-            task = asyncio.current_task()
-            if self.cancelled or task is None:
-                raise Cancelled
             self._awaited = asyncio.get_running_loop(), task
         try:
+            heed(self.token)  # without the lock, for which `cancel` would wait as long as this holds still
             return await work()
         except asyncio.CancelledError:
             raise Cancelled from None
@@ -212,8 +216,12 @@ class Job:
 
     def wait(self, seconds: float) -> bool:
         """Block until its thread is done with it."""
+        self._loop.blocked = True
         self._loop.free.set()
-        return self._thread is None or not futures.wait([self._thread], seconds).not_done
+        try:
+            return self._thread is None or not futures.wait([self._thread], seconds).not_done
+        finally:
+            self._loop.blocked = False
 
     def let_go(self) -> None:
         """Forget the work on the GUI thread: what belongs to Qt must not end in another."""

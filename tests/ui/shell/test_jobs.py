@@ -300,14 +300,44 @@ def test_threads_hold_still_for_a_while_only(jobs: Jobs, monkeypatch: pytest.Mon
     begun = Event()
     jobs.start("Computing", lambda _job: begun.set())
     assert begun.wait(5), "the window has not come to its next turn, and may be long in this one"
+    assert window_loop().free.is_set(), "so whoever looks again in this turn goes on at once"
 
 
 @pytest.mark.usefixtures("patient")
 def test_whoever_blocks_the_window_until_threads_are_done_lets_them_go_on(jobs: Jobs) -> None:
     done: list[str] = []
-    jobs.start("Writing", lambda _job: done.append("written"))
-    assert jobs.wait()
+
+    def write(job: Job) -> None:
+        job("half of it")  # which nobody hears of before the end
+        heed(job.token)
+        done.append("written")
+
+    jobs.start("Writing", write)
+    assert jobs.wait(2000)
     assert done == ["written"]
+
+
+@pytest.mark.usefixtures("patient")
+def test_the_window_does_not_wait_for_a_thread_that_holds_still_for_it(jobs: Jobs, qtbot: QtBot) -> None:
+    begun, go = Event(), Event()
+
+    def ask(job: Job) -> None:
+        begun.set()
+        go.wait(5)
+        job.run(partial(for_ever, job))
+
+    job = jobs.start("Asking", ask, failed=lambda _error: None)
+    qtbot.waitUntil(begun.is_set)
+    window_loop().free.clear()
+    go.set()
+    qtbot.wait(50)
+    stopping = threading.Thread(target=job.cancel)
+    stopping.start()
+    stopping.join(2)
+    stopped = not stopping.is_alive()
+    window_loop().free.set()
+    assert stopped
+    qtbot.waitUntil(lambda: jobs.idle)
 
 
 def test_closing_lets_functions_finish_and_begins_no_coroutine(jobs: Jobs) -> None:
