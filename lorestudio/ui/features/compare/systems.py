@@ -177,10 +177,10 @@ def _columns_of_run(found: Comparison, place: int, label: str, width: int) -> li
         return f"{alone}: {only(turn) or tr('none')}"
 
     by_rules = bool(found.why)  # then each name has the rule behind it that did it
-    head = ("leaves", "comes in")[place] if by_rules else "only there"
+    head = ("leaves", "comes in")[place] if by_rules else tr("only {run}", run=label)
     return [
         Column(label, share, width=width, help=amounts, spoken=listed, tip=listed),
-        Column(head, only, width=260 if by_rules else 130, help=alone, spoken=told, tip=told),
+        Column(head, only, width=260 if by_rules else max(130, width), help=alone, spoken=told, tip=told),
     ]
 
 

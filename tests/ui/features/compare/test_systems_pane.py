@@ -229,7 +229,8 @@ def test_turns_and_totals_stand_side_by_side(compared: MainWindow) -> None:
     assert pane.turns.rowCount() == len(compared.session.generations)
     heads = [pane.turns.headerData(place, HORIZONTAL) for place in range(pane.turns.columnCount())]
     assert heads == [
-        "Turn", "Overlap", "DeepLore", "only there", "Hybrid retrieval", "only there", "World Info", "only there",
+        "Turn", "Overlap", "DeepLore", "only DeepLore", "Hybrid retrieval", "only Hybrid retrieval",
+        "World Info", "only World Info",
     ]  # fmt: skip
     own = compared.session.runs.trace(Generation(5))
     assert own is not None
@@ -954,7 +955,9 @@ def test_columns_of_runs_are_as_wide_as_their_names_within_limits(qapp: object) 
     columns = turn_columns(Comparison(names, turns, (), {}, ()), metrics)
     middling = metrics.horizontalAdvance(names[1]) + 28
     assert 84 < middling < 190
-    assert [column.width for column in columns] == [128, 68, 84, 130, middling, 130, 190, 130]
+    alone = max(130, middling)
+    assert [column.width for column in columns] == [128, 68, 84, 130, middling, alone, 190, 190]
+    assert [column.title for column in columns[3::2]] == [f"only {name}" for name in names]
     assert [column.numeric for column in columns] == [False, True, *[False] * 6]
     assert [column.words(turns[0]) for column in columns[2:4]] == ["0 · 1,200", ""]
     assert columns[2].tip is not None
