@@ -171,6 +171,14 @@ def test_no_words_of_a_pane_are_cut_off(letters: float, studio: MainWindow, size
                 assert wrong(dock) == set(), (workspace.name, name)
 
 
+def test_a_small_window_says_in_one_line_all_of_how_the_chat_is_run(studio: MainWindow) -> None:
+    studio.resize(1024, 640)
+    settle(studio)
+    line = studio.docks["chat"].pane.run_line
+    assert line.text().endswith(" · 8 set here")
+    assert line.toolTip().startswith(f"{line.text()}\n")
+
+
 ASKED_FIRST = {"search", "bench", "expectations", "scores", "tuning", "verify"}
 """Panes whose title says nothing before something was searched, typed or begun."""
 

@@ -234,7 +234,7 @@ class RunLine(QToolButton):
         mine = (mode_caption(choice.mode).lower(), who.get(choice.source.kind, choice.source.profile))
         parts = [system_title(choice.system), *(mine if choice.is_main else ())]
         parts += [count(len(fixed), "switch fixed", "switches fixed")] if fixed else []
-        parts += [tr("{amount} set for this chat", amount=number(choices))] if choices else []
+        parts += [tr("{amount} set here", amount=number(choices))] if choices else []
         self._text = " · ".join(parts)
         self._paint()
 

@@ -140,7 +140,7 @@ def test_the_line_says_how_the_chat_is_run_and_what_a_press_does(qtbot: QtBot, t
     line.resize(900, 24)
     line.say(RunChoice(mode=Mode.TWO_STAGE, source=Source(AnswerKind.PROVIDER, "Home"), fixed=frozenset({"a"})), 1)
     parts = line.text().split(" · ")
-    assert parts[2:] == ["Home", "1 switch fixed", "1 set for this chat"]
+    assert parts[2:] == ["Home", "1 switch fixed", "1 set here"]
     assert line.accessibleName() == f"How the chat is run: {line.text()}"
     assert line.toolTip().endswith("\nShow the controls for that")
     line.click()
