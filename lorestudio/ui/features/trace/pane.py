@@ -209,7 +209,6 @@ class TracePane(Pane):
         self.model.set_only(frozenset(entries))
         self.only.say(words)
         self.tabs.setCurrentIndex(0)
-        self._show_rows()
         self._show_entry()
         self.answers.setFocus()
 
@@ -218,7 +217,6 @@ class TracePane(Pane):
         if not self.only.isHidden():
             self.only.hide()
             self.model.set_only(None)
-            self._show_rows()
             self._show_entry()
 
     def unfold(self, phases: frozenset[Phase]) -> None:
@@ -321,7 +319,6 @@ class TracePane(Pane):
         """Bring into sight what the views hold."""
         self.summary.set_pieces(summary)
         self.pages.setCurrentWidget(self._shown_page)
-        self._show_rows()
         self._fill_tab()
         self._show_entry()
 
@@ -514,7 +511,6 @@ class TracePane(Pane):
 
     def _filter(self, text: str) -> None:
         self.model.set_filter(text)
-        self._show_rows()
         self._show_entry()
 
     def _show_entry(self) -> None:
@@ -523,6 +519,7 @@ class TracePane(Pane):
         try:
             guest = self._session.entry(entry) is not None and not self.filter.text() and self.only.isHidden()
             self.model.set_guest(entry if guest else None)
+            self._show_rows()  # it may have been the only row, or be the first one
             self._follow(entry)
             if PROMPT in self._filled:
                 self.prompt.choose_entry(entry)

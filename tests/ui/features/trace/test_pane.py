@@ -116,6 +116,8 @@ def test_a_run_without_candidates_says_what_would_widen_it(window: MainWindow, p
     window.selection.choose_entry(SKARN)  # a guest among no rows
     assert pane.answers.isVisibleTo(pane)
     assert pane.model.rowCount() == 1
+    window.selection.choose_entry(None)
+    assert pane.nothing.isVisibleTo(pane), "the guest was the only row"
 
 
 def test_no_row_stands_out_once_nothing_is_looked_at(window: MainWindow, pane: TracePane) -> None:
