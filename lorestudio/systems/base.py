@@ -50,7 +50,8 @@ from lorestudio.vault.lint.model import CheckedBooks
 class Wake(Struct, frozen=True):
     """The content of `source` wakes `target`; both are ids. `key` is the first of the target's keys that it holds.
 
-    `obstacle` is the code of the reason that keeps the target out all the same, `warmup_short` or `probability_zero`.
+    `obstacle` is the code of the reason that keeps the target out all the same: `warmup_short`, `probability_zero`, or
+    `same_group` where the two never come in together.
     """
 
     source: int
@@ -95,10 +96,6 @@ class KeySearch:
     def of(self, rules: KeyRules) -> KeySearch:
         """The same for entries that say themselves how their keys are searched."""
         return self
-
-    def wakes(self, vault: VaultIndex) -> WakeFinder:
-        """Which entries' contents wake which others."""
-        return WakeFinder(vault)
 
 
 State: TypeAlias = Any
@@ -641,7 +638,8 @@ class SystemKind(Terse, frozen=True):
     entries out; `heeds` are the parts of those choices (`pins`, `blocks`, `folders`, `context`, `notebook`, `notepad`,
     `character`) that count for it, as long as it chooses from notes. `budget` names the setting that limits its tokens,
     which counts alone once the settings `budget_alone` have these values; `no_budget` says why there is none.
-    `key_search` tells how its settings find keys. `reads_file` takes settings out of another program's file, None where
+    `key_search` tells how its settings find keys, `wakes` which entries of a scene its recursion would bring in by the
+    contents of which. `reads_file` takes settings out of another program's file, None where
     it is none of that program's; `carrier` carries them back. `reading` are those of its settings that say how notes
     are read, None where they leave that to the project's; `in_project` says that the project's settings are its own.
     `books` tells how its settings name lorebooks, None where it scans none.
@@ -655,6 +653,7 @@ class SystemKind(Terse, frozen=True):
         "words",
         "budget_alone",
         "key_search",
+        "wakes",
         "reads_file",
         "carrier",
         "reading",
@@ -685,6 +684,7 @@ class SystemKind(Terse, frozen=True):
     budget_alone: Mapping[str, Value] = {}
     no_budget: str = ""
     key_search: Callable[[Any], KeySearch] = lambda _settings: KeySearch()
+    wakes: Callable[[Any, Scene], WakeFinder] = lambda _settings, scene: WakeFinder(scene.index)
     reads_file: Callable[[Path], Section | None] = lambda _path: None
     carrier: Callable[[Any], Carrier] = SectionCarrier
     reading: Callable[[Any], DeepLoreSettings | None] = lambda _settings: None
@@ -720,6 +720,10 @@ class Deciding(Struct, frozen=True):
     def key_search(self) -> KeySearch:
         """How it finds keys."""
         return self.kind.key_search(self.settings)
+
+    def wakes(self, scene: Scene) -> WakeFinder:
+        """Which entries' contents wake which others."""
+        return self.kind.wakes(self.settings, scene)
 
 
 READ_AT_MOST: Final = 100

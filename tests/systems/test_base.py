@@ -5,7 +5,7 @@ import pytest
 from lorestudio.domain.chat import Message
 from lorestudio.domain.entry import Entry, VaultIndex
 from lorestudio.settings.deeplore import DeepLoreSettings
-from lorestudio.systems.base import KeySearch
+from lorestudio.systems.base import Deciding, Scene
 from lorestudio.systems.registry import KINDS, MAIN
 
 KEYS = ("Fog", "bell", " ")
@@ -26,9 +26,11 @@ def test_the_main_system_finds_keys_as_it_scans() -> None:
     assert list(found_in(search.line(Message("Ann", "Fog, fogbell.")))) == [0]
 
 
-def test_only_a_system_that_searches_contents_wakes_entries() -> None:
-    entries = (Entry(0, "a.md", "", "A", content="A bell."), Entry(1, "b.md", "", "B", keys=("bell",)))
-    vault = VaultIndex(entries)
-    assert [wake.target for wake in MAIN.key_search(DeepLoreSettings()).wakes(vault).wakes(entries[0])] == [1]
-    finder = KeySearch().wakes(vault)
-    assert (finder.wakes(entries[0]), finder.woken_by(entries[1])) == ((), ())
+@pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS.keys())
+def test_only_a_system_that_searches_contents_wakes_entries(kind) -> None:
+    entries = (Entry(0, "a.md", "v", "A", content="A bell."), Entry(1, "b.md", "v", "B", keys=("bell",)))
+    finder = Deciding(kind, kind.settings()).wakes(Scene(VaultIndex(entries, vaults=("v",))))
+    found = [(wake.source, wake.target, wake.key) for wake in finder.wakes(entries[0])]
+    assert found == ([(0, 1, "bell")] if finder.tells else [])
+    assert list(finder.woken_by(entries[1])) == list(finder.wakes(entries[0]))
+    assert finder.tells == (kind.name in {"deeplore", "world-info"})

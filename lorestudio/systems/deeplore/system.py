@@ -49,7 +49,7 @@ from lorestudio.systems.deeplore.counts import COUNTS
 from lorestudio.systems.deeplore.ideas import DeepLoreSituation, options
 from lorestudio.systems.deeplore.inputs import Inputs, RandomSource
 from lorestudio.systems.deeplore.matching.index import DeepLoreIndex
-from lorestudio.systems.deeplore.matching.key_search import DeepLoreKeySearch, key_places, would_match
+from lorestudio.systems.deeplore.matching.key_search import DeepLoreKeySearch, DeepLoreWakes, key_places, would_match
 from lorestudio.systems.deeplore.pipeline import uses_ai
 from lorestudio.systems.deeplore.reads import Reads, Unaffected, reads_all_entries
 from lorestudio.systems.deeplore.run import (
@@ -442,6 +442,7 @@ KIND: Final = SystemKind(
     budget="max_tokens_budget",
     budget_alone={"unlimited_budget": False},
     key_search=DeepLoreKeySearch,
+    wakes=lambda settings, scene: DeepLoreWakes(scene.index, settings),
     carrier=DeepLoreCarrier,
     reading=lambda settings: settings,
     records=(SOURCES,),

@@ -34,12 +34,13 @@ from lorestudio.settings.declaration import declared
 from lorestudio.settings.files import parse_json, read_bytes
 from lorestudio.settings.sections import section_of
 from lorestudio.settings.worldinfo import BY_BOOKS, CARRIED, LARGEST_CONTEXT, VAULT, WorldInfoSettings
-from lorestudio.systems.base import ScannedBooks, Scene, SystemKind
+from lorestudio.systems.base import ScannedBooks, Scene, SystemKind, WakeFinder
+from lorestudio.systems.macros import Macros
 from lorestudio.systems.vectors import KnownVectors, embedder_named
 from lorestudio.systems.worldinfo import NAME, SUMMARY, TITLE
 from lorestudio.systems.worldinfo.checks import Listed, checked_books
-from lorestudio.systems.worldinfo.decision import Surroundings, WorldInfoState, budget_of, index_of
-from lorestudio.systems.worldinfo.key_search import WorldInfoKeySearch
+from lorestudio.systems.worldinfo.decision import Surroundings, WorldInfoState, as_book_entry, budget_of, index_of
+from lorestudio.systems.worldinfo.key_search import WorldInfoKeySearch, WorldInfoWakes
 from lorestudio.systems.worldinfo.system import WorldInfoSystem
 from lorestudio.systems.worldinfo.words import VOCABULARY
 from lorestudio.trace.wording import one_line
@@ -362,6 +363,18 @@ def _checked(
     return checked_books(settings, listed, budget_of(settings, context, scene.reply_tokens), scene.counter, cancel)
 
 
+def _wakes(settings: WorldInfoSettings, scene: Scene) -> WakeFinder:
+    """Of the notes or of the lorebooks that stand in their place; nobody can tell where other lorebooks are scanned."""
+    index, macros = scene.index, Macros({"user": scene.user_name, "char": scene.character_name, "noop": ""})
+    if not _scans_books(settings, scene):
+        entries = {entry.id: as_book_entry(entry) for entry in index.entries if not entry.guide}
+    elif {book.name for book in scene.books} >= set(index.vaults):
+        entries = {note.id: entry for note, entry in zip(index.entries, _entries_of(scene.books), strict=True)}
+    else:
+        return WakeFinder(index)
+    return WorldInfoWakes(index, entries, settings, macros.fill)
+
+
 _SECTION: Final = "world_info_settings"
 
 
@@ -423,6 +436,7 @@ KIND: Final = SystemKind(
         book_files, with_book_files, _in_play, lambda books: index_of(_entries_of(books)), _checked, "worlds"
     ),
     key_search=WorldInfoKeySearch,
+    wakes=_wakes,
     reads_setup=True,
     records=(ACTIVE_BOOKS, BOOK_VIEWER),
 )

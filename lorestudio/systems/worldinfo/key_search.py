@@ -1,18 +1,28 @@
-"""Single keys as World Info finds them in messages, outside of its runs (rules: sillytavern 5.6 "Key test")."""
+"""Keys as World Info finds them outside of its runs: in messages, and in the texts of other entries.
+
+In messages they are told one by one (rules: sillytavern 5.6 "Key test"). What recursion would find in texts, the scan's
+own rules answer, one text at a time (rules: sillytavern 5.6 "Loop"). A real loop searches messages and the texts of
+several entries together, so there a secondary key may come from elsewhere; what happens then, a trace tells.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final
 
 from lorestudio.domain.automaton import automaton_of
 from lorestudio.domain.chat import Message
+from lorestudio.domain.entry import Entry, VaultIndex
 from lorestudio.domain.javascript import trim
-from lorestudio.domain.records import grouped
+from lorestudio.domain.lifecycle import CancelToken, heed
+from lorestudio.domain.records import grouped, replace
+from lorestudio.exchange.lorebooks.entry import BookEntry, Logic
 from lorestudio.exchange.lorebooks.keys import MARK, KeyMatching, is_found
 from lorestudio.settings.worldinfo import WorldInfoSettings
-from lorestudio.systems.base import KeySearch
+from lorestudio.systems.base import KeySearch, Wake, WakeFinder
 from lorestudio.systems.worldinfo.decision import searched_line
-from lorestudio.systems.worldinfo.haystack import is_searched
+from lorestudio.systems.worldinfo.haystack import Haystack, Scan, TextSource, Watch, is_searched
+from lorestudio.systems.worldinfo.scan import Activation, Timed, TimedState, Told
 from lorestudio.vault.lint.keyforms import KeyRules
 
 
@@ -48,3 +58,81 @@ class WorldInfoKeySearch(KeySearch):
             return [place for place in sorted(near) if is_found(sought[place], line, how)]
 
         return found
+
+
+_NOTHING: Final = TextSource(())
+_NO_EFFECTS: Final = Timed(TimedState(), frozenset(), {}, frozenset())
+_BOTH_FOUND: Final = {Logic.AND_ANY.name, Logic.AND_ALL.name, Logic.UNSAID.name}
+
+
+class WorldInfoWakes(WakeFinder):
+    """Answers by recursion over entries, which come by the numbers of their notes and in their order. For workers.
+
+    Whose text stays out for good, or is kept from recursion, wakes nothing. What depends on chat, character and kind of
+    generation is taken as given, and levels of delay as reached. What comes in whatever is said is woken by nobody.
+    """
+
+    tells = True
+
+    def __init__(
+        self,
+        vault: VaultIndex,
+        entries: Mapping[int, BookEntry],
+        settings: WorldInfoSettings,
+        substituted: Callable[[str], str],
+    ) -> None:
+        super().__init__(vault)
+        self._settings, self._substituted = settings, substituted
+        levels = {entry.recursion_level for entry in entries.values()} - {None}
+        loops = settings.max_recursion_steps != 1 and (settings.recursive or len(levels) > 1)
+        self._sources = {
+            number: Haystack(_NOTHING, settings)
+            for number, entry in entries.items()
+            if loops and not (entry.disabled or entry.never_activates or entry.prevent_recursion)
+        }
+        for number, haystack in self._sources.items():
+            haystack.feed([(entries[number], substituted(entries[number].content))])
+        self._groups = {number: entries[number].group for number in self._sources}
+        silence = Haystack(_NOTHING, settings)
+        targets = {
+            number: replace(entry, triggers=(), characters=(), tags=(), delay=None, recursion_level=None)
+            for number, entry in entries.items()
+        }
+        self._targets = {
+            number: entry for number, entry in targets.items() if self._told(entry, silence)[0] in {"", "wi_secondary"}
+        }
+        self._watch = Watch(tuple(self._targets.values()))
+
+    def wakes(self, entry: Entry) -> tuple[Wake, ...]:
+        """What the content of the entry wakes, in index order."""
+        haystack = self._sources.get(entry.id)
+        if haystack is None:
+            return ()
+        targets = tuple(self._targets)
+        found = (self._wake(entry.id, targets[at]) for at in self._watch.places(haystack, Scan.RECURSION, ()))
+        return tuple(wake for wake in found if wake is not None)
+
+    def woken_by(self, target: Entry, cancel: CancelToken | None = None) -> tuple[Wake, ...]:
+        """Whose contents wake the entry, in index order. Raises Cancelled."""
+        found = []
+        for source in self._sources if target.id in self._targets else ():
+            heed(cancel)
+            wake = self._wake(source, target.id)
+            found += [] if wake is None else [wake]
+        return tuple(found)
+
+    def _told(self, entry: BookEntry, haystack: Haystack) -> Told:
+        """What a loop of recursion says of the entry where nothing else is searched."""
+        rules = Activation(haystack, _NOTHING, self._settings, _NO_EFFECTS, self._substituted, {})
+        return rules.decide(entry, Scan.RECURSION, 0)
+
+    def _wake(self, source: int, target: int) -> Wake | None:
+        entry = self._targets[target]
+        reason, details = self._told(entry, self._sources[source])
+        if source == target or reason != "wi_key":
+            return None
+        found = details.get("found") if details.get("logic") in _BOTH_FOUND else None
+        obstacle = "same_group" if self._groups[source] in entry.groups else ""
+        if entry.probability is not None and entry.probability <= 0:
+            obstacle = "probability_zero"
+        return Wake(source, target, str(details["key"]), str(found[0]) if isinstance(found, list) else None, obstacle)

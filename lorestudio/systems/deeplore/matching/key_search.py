@@ -105,10 +105,6 @@ class DeepLoreKeySearch(KeySearch):
         matcher = _matcher(single, self._settings)
         return lambda line: matcher.hit_entries(matcher.find(line))
 
-    def wakes(self, vault: VaultIndex) -> WakeFinder:
-        """What recursion would do."""
-        return DeepLoreWakes(vault, self._settings)
-
 
 def key_places(ctx: Inputs) -> tuple[FoundKey, ...]:
     """All occurrences of keys in the order of the text, those of constants and guides left out: theirs decide nothing.

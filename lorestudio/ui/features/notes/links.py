@@ -33,7 +33,11 @@ from lorestudio.vault.links.targets import is_file_name
 MOST_WAKES = 300
 """More rows than this say nothing any more; their number is said."""
 
-_OBSTACLES = {"warmup_short": "too rarely for its warmup", "probability_zero": "but its probability is 0"}
+_OBSTACLES = {
+    "warmup_short": "too rarely for its warmup",
+    "probability_zero": "but its probability is 0",
+    "same_group": "but both are of one group",
+}
 
 
 class LinkSection(StrEnum):
@@ -279,7 +283,7 @@ class LinksPane(Pane):
         fits = known is not None and known.vault is index and self._found_by == by
 
         def work(_report: object) -> tuple[WakeFinder, tuple[PlaceRow, ...]]:
-            finder = known if known is not None and fits else by.key_search.wakes(index)
+            finder = known if known is not None and fits else by.wakes(project.scene())
             return finder, wake_rows(finder, entry, project.note_path, mine)
 
         def done(result: tuple[WakeFinder, tuple[PlaceRow, ...]]) -> None:

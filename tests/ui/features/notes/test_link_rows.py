@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,7 @@ from PySide6.QtWidgets import QPushButton
 from lorestudio.domain.entry import Entry, VaultIndex
 from lorestudio.domain.lifecycle import CancelToken
 from lorestudio.domain.records import replace
+from lorestudio.exchange.lorebooks.entry import NEW_ENTRY
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.studio.notes.vault_notes import read_vault_notes
 from lorestudio.studio.project.project import open_project
@@ -328,6 +330,7 @@ WAKE = Wake(0, 1, "bell")
     ("wake", "words"),
     [
         (replace(WAKE, obstacle="warmup_short"), "“bell”, too rarely for its warmup"),
+        (replace(WAKE, obstacle="same_group"), "“bell”, but both are of one group"),
         (replace(WAKE, refine_key="fog"), "“bell” + “fog”"),
         (replace(WAKE, obstacle="something else"), "“bell”, something else"),
         (WAKE, "“bell”"),
@@ -375,3 +378,33 @@ def test_other_keys_of_the_vault_wake_others(make_pane) -> None:
     look(pane, desk, "Bell.md")
     assert woken() == ["Dawnkeep"]
     assert not pane._delay.isActive()  # it was looked at just now
+
+
+def test_entries_of_a_lorebook_are_woken_by_their_own_rules(make_pane, tmp_path: Path) -> None:
+    raws = (
+        {"comment": "Bell", "key": ["bell"], "content": "The tower hums in the fog."},
+        {"comment": "Tower", "key": ["tower"], "keysecondary": ["fog"], "content": "A bell.", "group": "places"},
+        {"comment": "Fog", "key": ["fog"], "content": "Bell after bell.", "excludeRecursion": True, "group": "places"},
+        {"comment": "Sea", "key": ["FOG"], "caseSensitive": True},
+    )
+    book = tmp_path / "Book.json"
+    listed = {str(uid): {**NEW_ENTRY, "uid": uid, **raw} for uid, raw in enumerate(raws)}
+    book.write_text(json.dumps({"entries": listed}), encoding="utf-8")
+    pane, desk = make_pane()
+    desk.session.set_project(open_project([book]))
+    desk.settle()
+
+    def told(title: str) -> dict[object, list[tuple[str, str]]]:
+        chosen = next(each for each in desk.session.project.index.entries if each.title == title)
+        desk.selection.choose_entry(chosen.id)
+        pane.look()
+        desk.settle()
+        keyed = (group for group in pane.model.groups if group.key in {LinkSection.WAKES, LinkSection.WOKEN_BY})
+        return {group.key: [(row.title, row.after) for row in group.children] for group in keyed}
+
+    assert told("Bell") == {
+        LinkSection.WAKES: [("Tower", "“tower” + “fog”")],
+        LinkSection.WOKEN_BY: [("Tower", "“bell”"), ("Fog", "“bell”")],
+    }
+    assert told("Fog") == {LinkSection.WAKES: [("Bell", "“bell”")]}
+    assert told("Sea") == {}
