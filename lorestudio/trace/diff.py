@@ -7,7 +7,7 @@ of two states of the vault, when the title is and the note lies elsewhere in it;
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Final, Generic, TypeVar
 
 from msgspec import Struct
@@ -121,10 +121,13 @@ def injection_changes(before: Mapping[NoteKey, Injection], after: Mapping[NoteKe
     )
 
 
-def compare(before: Trace, after: Trace) -> TraceDiff:
-    """The changes from one run to the other."""
+def compare(before: Trace, after: Trace, notes: Collection[NoteKey] = ()) -> TraceDiff:
+    """The changes from one run to the other. `notes` are all of the vault of `after`, where that may have moved some: a
+    run knows only those that came into question, and another one of the same title is not where one that went is now.
+    """
     vaults = before.digests.get("vault"), after.digests.get("vault")
-    moves = moved_keys(*map(_titles, (before, after))) if before.of_notes and vaults[0] != vaults[1] else {}
+    other = bool(notes) and before.of_notes and vaults[0] != vaults[1]
+    moves = moved_keys(_titles(before), _titles(after), notes) if other else {}
     old, new = _DiffSide(before, moves), _DiffSide(after, {})
 
     def change(key: NoteKey) -> EntryChange:
@@ -155,15 +158,17 @@ def compare(before: Trace, after: Trace) -> TraceDiff:
     )
 
 
-def moved_keys(before: Mapping[NoteKey, str], after: Mapping[NoteKey, str]) -> dict[NoteKey, NoteKey]:
+def moved_keys(
+    before: Mapping[NoteKey, str], after: Mapping[NoteKey, str], others: Collection[NoteKey] = ()
+) -> dict[NoteKey, NoteKey]:
     """Where notes lie afterwards that lay elsewhere in the same vault before, from the titles of all: the only ones of
-    their title that went and came.
+    their title that went and came. `others` are there afterwards, too, by titles that are not known.
     """
-    gone, come = (_by_title(one, other) for one, other in ((before, after), (after, before)))
+    gone, come = _by_title(before, {*after, *others}), _by_title(after, before)
     return {keys[0]: come[title][0] for title, keys in gone.items() if len(keys) == len(come.get(title, ())) == 1}
 
 
-def _by_title(one: Mapping[NoteKey, str], other: Mapping[NoteKey, str]) -> dict[tuple[str, str], list[NoteKey]]:
+def _by_title(one: Mapping[NoteKey, str], other: Collection[NoteKey]) -> dict[tuple[str, str], list[NoteKey]]:
     found: dict[tuple[str, str], list[NoteKey]] = {}
     for key, title in one.items():
         if key not in other:

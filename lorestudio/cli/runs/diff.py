@@ -37,6 +37,7 @@ from lorestudio.studio.compare.causes import (
     TurnDiff,
     What,
     can_find,
+    compared,
     find_causes,
     replay_differences,
     side_of,
@@ -57,7 +58,7 @@ from lorestudio.studio.compare.text import (
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.systems.registry import MAIN, kind_of
-from lorestudio.trace.diff import TraceDiff, compare
+from lorestudio.trace.diff import TraceDiff
 from lorestudio.trace.summary import summary
 from lorestudio.trace.wording import first_few, signed_words
 
@@ -172,7 +173,7 @@ def _sides(
 
 
 def _one_reply(before: RunSide, after: RunSide, *, find: bool, as_json: bool) -> None:
-    diff = compare(before.trace, after.trace)
+    diff = compared(before, after)
     found = _causes(before, after, quiet=as_json) if find and diff else None
     if as_json:
         print_json(comparison_json(diff, (before.title, after.title), found))

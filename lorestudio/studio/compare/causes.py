@@ -89,6 +89,12 @@ class Causes(Struct, frozen=True):
         return alone or tuple(cause for cause in self.causes if effect in cause.together)
 
 
+def compared(before: RunSide, after: RunSide) -> TraceDiff:
+    """The changes from one side to the other."""
+    notes = after.context.moment.index.note_keys if after.context is not None else ()
+    return compare(before.trace, after.trace, notes)
+
+
 def effects(diff: TraceDiff) -> dict[Effect, EntryChange]:
     """All changes of a diff; those injected both times can be here several times."""
     groups = (
@@ -130,7 +136,7 @@ class _Trial:
         self._before = before
         self._start, self._end = before.context, after.context
         self._cancel, self._report = cancel, on_progress
-        self._wanted = effects(compare(before.trace, after.trace))
+        self._wanted = effects(compared(before, after))
         self._calls = replace(before.trace, ai_calls=(*before.trace.ai_calls, *after.trace.ai_calls))
         self._runs = self._total = 0
 
@@ -141,7 +147,7 @@ class _Trial:
         alone: list[frozenset[Effect]] = []
         besides: list[int] = []
         for difference in differences:
-            made = effects(compare(self._before.trace, self._run(difference.carry(self._start, self._end))))
+            made = self._effects(difference.carry(self._start, self._end))
             same = frozenset(effect for effect, change in made.items() if self._comes_out(effect, change))
             alone.append(same)
             besides.append(len(made) - len(same))
@@ -160,7 +166,7 @@ class _Trial:
         self._total += len(differences)
         found = []
         for difference in differences:
-            without = effects(compare(self._before.trace, self._run(difference.carry(self._end, self._start))))
+            without = self._effects(difference.carry(self._end, self._start))
             found.append(
                 frozenset(
                     effect for effect in left if effect not in without or not self._comes_out(effect, without[effect])
@@ -190,6 +196,9 @@ class _Trial:
         if len(notes) <= room:
             return found
         return *notes[:room], _all_of(notes[room:]), *others
+
+    def _effects(self, inputs: Rerun) -> dict[Effect, EntryChange]:
+        return effects(compare(self._before.trace, self._run(inputs), inputs.moment.index.note_keys))
 
     def _run(self, inputs: Rerun) -> Trace:
         heed(self._cancel)
@@ -288,12 +297,13 @@ class TurnDiff(Struct, frozen=True):
 
 def turn_diffs(before: Simulator, after: Simulator) -> Iterator[TurnDiff]:
     """All generations of two replays side by side, in the order of the chat; each is run when it is its turn."""
+    notes = after.project.index.note_keys
     for generation in sorted({*before.generations, *after.generations}):
         for each in (before, after):
             if generation not in each.traces and generation in each.generations:
                 asyncio.run(each.run_missing(until=each.place(generation) + 16))  # some at once
         one, other = before.traces.get(generation), after.traces.get(generation)
-        both = compare(one, other) if one is not None and other is not None else None
+        both = compare(one, other, notes) if one is not None and other is not None else None
         yield TurnDiff(generation, one, both)
 
 

@@ -182,6 +182,15 @@ def test_the_setting_that_did_it_is_told_from_one_that_did_nothing() -> None:
     )
 
 
+def test_a_note_that_was_moved_and_has_more_text_takes_more_room_by_itself() -> None:
+    lamp = TEXTS["Lamp.md"].replace("A brass lamp.", "A brass lamp, and a wick beside it.")
+    before, after = side(project_of()), side(edited(Lamp=None, **{"sea/Lamp": lamp}))
+    causes = find_causes(before, after)
+    found = [cause.alone for cause in causes.causes if cause.does_something]
+    assert found == [frozenset({(What.RESIZED, ("v", "sea/Lamp.md"))})]
+    assert not causes.unexplained
+
+
 def test_what_makes_an_entry_shorter_is_not_what_brought_it_in() -> None:
     gate = TEXTS["Gate.md"].replace("The gate is shut.", "The gate is shut, and nobody has the key. " * 20)
     one = side(project_of({"Gate.md": gate}, max_tokens_budget=5000))

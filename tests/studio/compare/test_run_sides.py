@@ -11,6 +11,7 @@ from lorestudio.domain.state import ChatControls, EntryRule
 from lorestudio.studio.compare.causes import (
     RunSide,
     What,
+    compared,
     effects,
     find_causes,
     replay_differences,
@@ -22,7 +23,7 @@ from lorestudio.studio.compare.text import change_lines, comparison_json, compar
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.trace.diff import compare
-from tests.studio.previews import project_of
+from tests.studio.previews import TEXTS, project_of
 
 LAST = Generation(5)
 
@@ -91,6 +92,20 @@ def test_whole_replays_side_by_side() -> None:
     assert all(turn.differs for turn in turns)
     assert [each.title for each in replay_differences(before, after)] == ["Pins"]
     assert not any(turn.differs for turn in turn_diffs(before, before))
+
+
+def test_a_note_that_was_moved_is_the_same_and_one_of_its_title_is_not() -> None:
+    lamp, other = TEXTS["Lamp.md"], "---\ntags: [lorebook]\nkeys: [other]\n---\nA lamp of tin.\n"
+    moved = project_of({**{name: text for name, text in TEXTS.items() if name != "Lamp.md"}, "sea/Lamp.md": lamp})
+    twins = project_of({**TEXTS, "sea/Lamp.md": other}), project_of({**TEXTS, "Lamp.md": other, "sea/Lamp.md": lamp})
+    for projects, expected in (((project_of(), moved), 0), (twins, 1)):
+        before, after = map(run, projects)
+        turn = next(each for each in turn_diffs(before, after) if each.generation == LAST)
+        diff = compared(side_of(before, LAST), side_of(after, LAST))
+        assert [injection.title for injection in diff.after.injections].count("Lamp") == 1
+        for found in (turn.diff, diff):
+            assert found is not None
+            assert [[one.title for one in group] for group in (found.entered, found.left)] == [["Lamp"] * expected] * 2
 
 
 def test_replays_are_run_while_they_are_put_side_by_side() -> None:

@@ -14,9 +14,9 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHeaderView, QTabWidget, QWidget
 
 from lorestudio.domain.lifecycle import Progress
-from lorestudio.studio.compare.causes import Causes, RunSide, can_find, find_causes
+from lorestudio.studio.compare.causes import Causes, RunSide, can_find, compared, find_causes
 from lorestudio.studio.compare.text import comparison_markdown
-from lorestudio.trace.diff import TraceDiff, compare
+from lorestudio.trace.diff import TraceDiff
 from lorestudio.trace.wording import signed_words
 from lorestudio.ui.features.compare.runs import (
     ChangeRow,
@@ -320,7 +320,7 @@ def compare_runs(before: SideChoice, after: SideChoice, job: Job) -> ComparedRun
     Reports the comparison as soon as it is known, and `(what, Progress)` besides. Raises Cancelled.
     """
     sides = _side(before, job), _side(after, job)
-    found = ComparedRuns(*sides, compare(sides[0].trace, sides[1].trace))
+    found = ComparedRuns(*sides, compared(*sides))
     job(found)
     if not found.diff or not can_find(*sides):
         return found

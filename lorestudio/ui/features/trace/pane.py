@@ -390,7 +390,9 @@ class TracePane(Pane):
             if before is None or trace is None or before is trace:
                 self._changes = {}
             else:
-                self._changes = row_changes(compare(before, trace))
+                project = self._session.project
+                notes = project.index.note_keys if project is not None else ()
+                self._changes = row_changes(compare(before, trace, notes))
         return self._changes
 
     def _before(self, trace: Trace) -> Trace | None:

@@ -593,3 +593,14 @@ def test_pages_that_nobody_looked_at_are_not_made(window: MainWindow, pane: Trac
         (page,) = window.findChildren(kind)
         assert page.isVisible()
     settle(window)
+
+
+def test_a_note_that_was_moved_has_not_come_in_by_that(window: MainWindow, monkeypatch: pytest.MonkeyPatch) -> None:
+    pane = window.features.trace.pane
+    now = pane._trace
+    assert now is not None
+    first = now.injections[0].entry
+    elsewhere = {**now.entries, first: replace(now.entries[first], filename="old/place.md")}
+    before = replace(now, entries=elsewhere, digests={**now.digests, "vault": "before"})
+    monkeypatch.setattr(pane, "_before", lambda _trace: before)
+    assert pane._changes_in(now) == {}
