@@ -150,14 +150,12 @@ def plan_export(vault: VaultNotes, target: Path, rules: ParseRules, choice: Expo
     notes = tuple(_numbered(found, links, here, told))
     going = [note.raw for note in notes if note.raw is not None]
     if not going:
-        if choice.folder and not found:
-            raise InputError("--folder", _no_such_folder(choice.folder, vault, book))
-        raise InputError(
-            vault.folder,
+        why = _no_such_folder(choice.folder.strip("/"), vault, book) or (
             "no note is left to export: none is an entry, or all of them are left out."
             if book is None
-            else "no entry is left to export: there is none, or all of them are left out.",
+            else "no entry is left to export: there is none, or all of them are left out."
         )
+        raise InputError(vault.folder, why)
     if book is not None and target == book.path:
         raise InputError(target, "this is the book itself. Give the file to be written another name.")
     link = here or _link_of(links, notes)
@@ -264,14 +262,16 @@ def _entries(lore: Lore, choice: ExportChoice) -> Iterator[_Note]:
         if (not folder or lore.folders.get(uid) == folder) and (choice.only is None or called & set(choice.only)):
             left -= called
             yield _Note(f"{NAMED}{uid}", "", _with_choice(said, raw, choice), lore.name, raw.get("uid"), raw)
-    for name in left:
-        titles = (fate.title for fate in fates.values())
+    if left:
+        name, titles = min(left), (fate.title for fate in fates.values())
         raise InputError(name, f"the book has no entry with this title or number.{meant(name, titles)}")
 
 
 def _no_such_folder(folder: str, vault: VaultNotes, book: BookFileRead | None) -> str:
-    """Why there is nothing in a folder that somebody named."""
+    """That a folder is not there which somebody named, "" where it is."""
     there = vault.index.notes if book is None else {f"{each}/" for each in book.lore.folders.values()}
+    if not folder or any(name.startswith(f"{folder}/") for name in there):
+        return ""
     known = {name.rpartition("/")[0] for name in there if "/" in name}
     return f"there is no entry in a folder “{folder}”.{meant(folder, known)}"
 

@@ -119,8 +119,11 @@ def test_some_entries_of_a_book_go_into_another_one(tmp_path: Path) -> None:
 
 def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
     place = imported(tmp_path, book(tmp_path, {"key": ["bell"], "comment": "Bell", "content": "A"}))
-    with pytest.raises(InputError, match=r"--folder: there is no entry in a folder “sea”\. Did you mean “Sea”"):
+    with pytest.raises(InputError, match=rf"{place}: there is no entry in a folder “sea”\. Did you mean “Sea”"):
         export(place, tmp_path / "out.json", folder="sea")
+    for folder in ("Sea", "Sea/"):  # it is there, and has none of the notes that are asked for
+        with pytest.raises(InputError, match="no note is left to export"):
+            export(place, tmp_path / "out.json", folder=folder, only={"Other.md"})
 
 
 def test_numbers_are_kept_and_never_used_again(tmp_path: Path) -> None:
