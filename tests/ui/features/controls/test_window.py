@@ -688,10 +688,10 @@ def test_one_line_says_how_the_chat_is_run_and_unfolds(make_window, tmp_path) ->
     assert not modes.isVisible()
     window.session.parts.adjust("pin", controls=ChatControls(pins=(EntryRule("Crown"),)))
     drain()
-    assert line.text() == "DeepLore · keywords only · stand-in · 1 choice"
+    assert line.text() == "DeepLore · keywords only · stand-in · 1 set here"
     window.run("system.world-info")
     drain()
-    assert line.text() == "World Info · 1 choice", "mode and answers are DeepLore's own"
+    assert line.text() == "World Info · 1 set here", "mode and answers are DeepLore's own"
     QTest.mouseClick(line, Qt.MouseButton.LeftButton)
     assert bar.isVisible()
     assert modes.isVisible()
