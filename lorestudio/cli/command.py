@@ -83,7 +83,7 @@ class _Command(TyperCommand):
 
     def format_epilog(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401  # the same
         """Click: how it is used, each on a line of its own, so that it can be copied."""
-        if found := examples(ctx.command_path.partition(" ")[2]):
+        if found := examples(ctx.command_path.removeprefix(ctx.find_root().command_path).strip()):
             with formatter.section("Examples" if len(found) > 1 else "Example"):
                 formatter.write("".join(f"  {each}\n" for each in found))
 

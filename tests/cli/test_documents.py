@@ -12,7 +12,7 @@ from typing import get_args
 
 import pytest
 from typer.main import get_command
-from typer.testing import Result
+from typer.testing import CliRunner, Result
 
 from lorestudio.cli.app import COMMANDS, app
 from lorestudio.cli.command import examples
@@ -127,6 +127,11 @@ def test_an_example_is_in_the_help_of_its_command_and_can_be_typed(lorestudio: R
         command = command.get_command(None, each)
     command.make_context(name, rest)  # every option and every value is taken
     assert f"\n  {line}\n" in lorestudio(name, *below, "--help").stdout
+
+
+def test_an_example_is_there_however_the_program_was_called() -> None:
+    told = CliRunner().invoke(app, ["undo", "--help"], prog_name="python -m lorestudio").stdout
+    assert "\nExample" in told
 
 
 def test_every_command_has_an_example() -> None:
