@@ -420,7 +420,9 @@ class Reading(QObject):
             now = session.project
             if not self.stoppable:  # it was read to its end before it could be stopped
                 stopped()
-            elif ended() and now is not None and now.books == project.books and now.places == project.places:
+            elif now is None or now.books != project.books or now.places != project.places:
+                session.set_activity("")  # where it is wanted still, it is read once more after this
+            elif ended():
                 choice = session.choices.with_settings(replace(session.choice, system=kind.name))
                 session.choices.save(chat_id(now), choice)
                 why = tr("This run is of the entries as they were read for another system.")

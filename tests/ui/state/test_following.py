@@ -489,6 +489,32 @@ def test_of_systems_that_are_chosen_while_a_lorebook_is_read_or_run_the_last_cou
     assert [text for text in said if "stopped" in text] == []
 
 
+def test_a_lorebook_that_changes_while_it_is_read_for_a_system_is_read_for_it_once_more(
+    make_session: Callable[..., Session], qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun, go = threading.Event(), threading.Event()
+
+    def read(*given: Any, **more: Any) -> VaultState:
+        begun.set()
+        go.wait(10)
+        return as_notes(*given, **more)
+
+    monkeypatch.setattr(project, "as_notes", read)
+    session = make_session(make_simulator=Simulator)
+    book, _chat = open_sea(session, qtbot, tmp_path)
+    session.replays.choose(system="deeplore")
+    qtbot.waitUntil(begun.is_set)
+    before = session.project
+    book.write_text(book.read_text("utf-8").replace("It.", "It tolls."), "utf-8")
+    session.reading._books_changed()
+    qtbot.waitUntil(lambda: session.project is not before)
+    go.set()
+    ready(session, qtbot)
+    assert session.project is not None
+    assert [each.content for each in session.project.index.entries] == ["It tolls."] * 2
+    assert (session.choice.system, session.activity) == ("deeplore", "")
+
+
 def test_a_lorebook_is_never_read_as_notes_by_the_window_itself(
     make_session: Callable[..., Session], qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
