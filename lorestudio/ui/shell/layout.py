@@ -336,6 +336,7 @@ _TRACES: Final = ("trace", "problems", "timeline", *_JUDGED, "compare", "verify"
 _ANSWERS: Final = DockColumn(
     0.44, 0.43, (DockStack(_TRACES, 0.74), DockStack(("budget",), 0.26)), low=(DockStack((*_TRACES, "budget")),)
 )
+_RESULTS: Final = ("trace", "expectations", "scores", "timeline", "compare", "verify", "problems")
 
 DEBUG: Final = Workspace(
     "debug", "Debug", "Every turn explained: the chat, the trace, and why",
@@ -381,16 +382,16 @@ TUNE: Final = Workspace(
     "tune", "Tune", "Settings in the middle, and beside them what they change; from here they are exported",
     (
         DockColumn(0.28, 0.28, (DockStack(("chat", "vault", "search")),)),
-        DockColumn(0.36, 0.36, (DockStack(("settings", "entry", "graph", "links", "bench", "recap", "memories")),)),
         DockColumn(
-            0.36, 0.36,
-            (
-                DockStack(("trace", *_JUDGED, "timeline", "compare", "verify", "problems"), 0.55),
-                DockStack(("budget",), 0.45),
-            ),
+            0.36, 0.35,
+            (DockStack(("settings", "tuning", "entry", "graph", "links", "bench", "recap", "memories")),),
+        ),
+        DockColumn(
+            0.36, 0.37,
+            (DockStack(_RESULTS, 0.55), DockStack(("budget",), 0.45)), low=(DockStack((*_RESULTS, "budget")),),
         ),
     ),
-    frozenset({"search", "entry", "graph", "links", "bench", "recap", "memories", "problems", "verify"}),
+    frozenset({"search", "entry", "graph", "links", "bench", "recap", "memories", "problems", "compare", "verify"}),
 )  # fmt: skip
 
 WORKSPACES: Final = (DEBUG, WRITE, TEST, TUNE)

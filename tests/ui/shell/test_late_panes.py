@@ -17,6 +17,7 @@ from lorestudio.ui.shell.main_window import MainWindow
 from lorestudio.ui.widgets.pane import Pane
 from lorestudio.ui.widgets.record_table import RecordView
 from lorestudio.ui.widgets.work_pane import RowsPage
+from tests.ui.conftest import settle
 
 AT_ONCE = {"vault", "chat", "entry", "trace", "problems"}
 """What the first workspace shows, and the pane whose findings are counted in the last line."""
@@ -81,6 +82,8 @@ def test_a_pane_says_in_its_title_what_it_found_while_it_was_made(window) -> Non
 @pytest.mark.own_window
 def test_panes_that_come_into_sight_together_are_made_one_after_the_other(window, qtbot: QtBot) -> None:
     """Two of them take longer than a turn of the window may."""
+    window.resize(1280, 1000)  # a low one has the budget behind the trace
+    settle(window)
     turns, before = [], made(window)
 
     def look() -> None:

@@ -25,7 +25,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from lorestudio.ui.shell.layout import WORKSPACES
+from lorestudio.ui.shell.layout import TUNE, WORKSPACES
 from lorestudio.ui.shell.main_window import MainWindow
 from lorestudio.ui.widgets.pane import ElidedLabel
 from tests.ui.conftest import drain, settle
@@ -169,6 +169,22 @@ def test_no_words_of_a_pane_are_cut_off(letters: float, studio: MainWindow, size
             settle(studio)
             for _ in pages(dock):
                 assert wrong(dock) == set(), (workspace.name, name)
+
+
+@pytest.mark.parametrize(("size", "least"), [((1280, 800), 5), ((1024, 640), 3)], ids=str)
+def test_tuning_has_all_tabs_in_sight_and_several_answers(
+    studio: MainWindow, size: tuple[int, int], least: int
+) -> None:
+    studio.resize(*size)
+    studio.context.layout.enter(TUNE)
+    studio.context.selection.choose_entry(None)  # its row has a button as soon as that was looked for
+    settle(studio)
+    bars = [each for each in studio.findChildren(QTabBar) if each.parent() is studio and each.isVisible()]
+    assert len(bars) == 3
+    assert [each for each in bars if each.sizeHint().width() > each.width()] == []
+    answers = studio.docks["trace"].pane.answers
+    rows = ((answers.rowViewportPosition(row), answers.rowHeight(row)) for row in range(answers.model().rowCount()))
+    assert sum(top >= 0 and top + high <= answers.viewport().height() for top, high in rows) >= least
 
 
 def test_a_small_window_says_in_one_line_all_of_how_the_chat_is_run(studio: MainWindow) -> None:

@@ -129,7 +129,7 @@ class PhaseHeader(QHeaderView):
     def leave_room(self, height: int) -> None:
         """Take at most half of the view's `height` in pixels, so that a low pane shows rows too."""
         names = round(self._longest(phases=True)) + self.BAND + self.SIGN + 8
-        low = height - names < 3 * row_height(self.font())  # then only bands and the beginnings of names
+        low = height - names < 6 * row_height(self.font())  # then only bands and the beginnings of names
         most = self.BAND + self.SIGN + 2 if low else max(names, height // 2)
         if most != self._most:
             self._most = most
