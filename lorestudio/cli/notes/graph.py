@@ -9,13 +9,14 @@ from rich.table import Table
 from rich.text import Text
 
 from lorestudio.cli.command import RulesOption, rules_named
-from lorestudio.cli.options import JsonOption, SettingsOption, TokenizerOption, VaultArgument
-from lorestudio.cli.output import print_json, say_all
+from lorestudio.cli.options import JsonOption, SettingsOption, SystemOptions, TokenizerOption, VaultArgument
+from lorestudio.cli.output import print_json, say, say_all
 from lorestudio.cli.screen import Screen, filled, fold, table
 from lorestudio.studio.graph.analysis import GraphStudy, community_name, gaps_json, graph_json, study
-from lorestudio.studio.graph.graph import build_graph
+from lorestudio.studio.graph.graph import Edge, build_graph
 from lorestudio.studio.project.project import open_project
-from lorestudio.trace.wording import first_few, plural
+from lorestudio.systems.base import Deciding
+from lorestudio.trace.wording import first_few, plural, quoted
 
 _SHOWN_MEMBERS: Final = 6
 
@@ -37,8 +38,12 @@ def graph_tables(found: GraphStudy) -> Iterator[Table]:
     ends = ((edge, graph.nodes[edge.source].title, graph.nodes[edge.target].title) for edge in graph.edges)
     yield filled(
         table(*map(fold, ("from", "", "to", "mentions")), title=plural(len(graph.edges), "# connection|# connections")),
-        ((source, edge.kind.value, target, str(edge.weight)) for edge, source, target in ends),
+        ((source, _relation(edge), target, str(edge.weight)) for edge, source, target in ends),
     )
+
+
+def _relation(edge: Edge) -> str:
+    return f"{edge.kind.value} by {quoted(edge.key)}" if edge.key else edge.kind.value
 
 
 def gaps_table(found: GraphStudy) -> Table:
@@ -66,18 +71,28 @@ def gaps_table(found: GraphStudy) -> Table:
 
 def graph(
     vault: VaultArgument,
+    by: SystemOptions,
     *,
     settings: SettingsOption = None,
     rules: RulesOption = None,
     tokenizer: TokenizerOption = "",
+    wakes: Annotated[
+        bool, "--wakes", "Also what the text of each entry wakes by recursion with this system. Of a lorebook always."
+    ] = False,
     only_gaps: Annotated[bool, "--gaps", "Say only what seems to be missing."] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Say how the entries of a vault are connected: communities, typed edges, and gaps."""
     project = open_project(vault, None, settings, rules=rules_named(rules), tokenizer=tokenizer)
     say_all(project.problems)
+    system = by.offline(project)
+    project = project.read_for(system.kind)
+    finder = Deciding(system.kind, system.settings).wakes(project.scene())
+    if wakes and not finder.tells:
+        say(f"{system.kind.title} does not say what wakes these entries, so the graph is without that.")
     index = project.index
-    found = study(build_graph(index), index.entries, alpha=project.settings.graph_edge_filter_alpha)
+    graph = build_graph(index, finder if wakes or project.of_books else None)
+    found = study(graph, index.entries, alpha=project.settings.graph_edge_filter_alpha)
     if as_json:
         print_json(gaps_json(found.gaps) if only_gaps else graph_json(found))
         return

@@ -267,7 +267,8 @@ def graph_json(
 ) -> dict[str, Json]:
     """Nodes, edges, communities and gaps; `id` is the entry's place in the index.
 
-    `fired` is in how many generations each entry was injected. `x` and `y` are given where `positions` are.
+    `fired` is in how many generations each entry was injected. `x` and `y` are given where `positions` are, and `key`
+    where an entry wakes another by it.
     """
     graph = found.graph
     nodes: list[Json] = []
@@ -291,6 +292,7 @@ def graph_json(
         "nodes": nodes,
         "edges": [
             {"source": edge.source, "target": edge.target, "kind": edge.kind.value, "weight": edge.weight}
+            | ({"key": edge.key} if edge.key else {})
             for edge in graph.edges
         ],
         "communities": [

@@ -2,7 +2,7 @@
 
 The facts are DeepLore's (rules: deeplore-tools 3.8). Where its graph loses something, this one does not: edges
 keep their direction, so that circles can be found, and entries are told apart by file, not by title. The weight of an
-edge is how often the texts of both mention each other.
+edge is how often the texts of both mention each other. What recursion wakes, which is no reference, a system tells.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from enum import StrEnum
 from functools import cached_property
+from itertools import chain
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 import ahocorasick
@@ -19,9 +20,10 @@ from msgspec import Struct
 from lorestudio.domain.automaton import automaton_of
 from lorestudio.domain.entry import Entry, VaultIndex
 from lorestudio.domain.javascript import fold
-from lorestudio.domain.lifecycle import CancelToken, heed
+from lorestudio.domain.lifecycle import CancelToken, heed, heeding
 from lorestudio.domain.records import grouped
 from lorestudio.studio.notes.book_entries import ranked_by_order
+from lorestudio.systems.base import WakeFinder
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -105,15 +107,18 @@ class NodeKind(StrEnum):
 
 
 class EdgeKind(StrEnum):
-    """What an edge says of its source: it links to, requires, excludes, or brings along its target."""
+    """What an edge says of its source: it links to, requires, excludes, brings along or wakes its target."""
 
     LINK = "link"
     REQUIRES = "requires"
     EXCLUDES = "excludes"
     CASCADE = "cascade"
+    WAKES = "wakes"
 
 
 ALL_KINDS: Final = frozenset(EdgeKind)
+PLENTIFUL: Final = frozenset({EdgeKind.LINK, EdgeKind.WAKES})
+"""Kinds of which there may be so many that they hide the others."""
 
 
 class GraphNode(Struct, frozen=True):
@@ -133,13 +138,15 @@ class GraphNode(Struct, frozen=True):
 class Edge(Struct, frozen=True):
     """One typed relation between two entries, given by their ids.
 
-    `weight` is at least 1: how often the texts of the two mention each other, both ways together.
+    `weight` is at least 1: how often the texts of the two mention each other, both ways together. `key` is the one by
+    which the source wakes the target.
     """
 
     source: int
     target: int
     kind: EdgeKind
     weight: int = 1
+    key: str = ""
 
     @property
     def pair(self) -> tuple[int, int]:
@@ -185,34 +192,41 @@ class NoteGraph(Struct, frozen=True, dict=True):
         return NoteGraph(self.nodes, tuple(edge for edge in self.edges if edge.kind in kinds), self.hidden)
 
 
-def build_graph(index: VaultIndex, *, everything: bool = False, cancel: CancelToken | None = None) -> NoteGraph:
+def build_graph(
+    index: VaultIndex, finder: WakeFinder | None = None, *, everything: bool = False, cancel: CancelToken | None = None
+) -> NoteGraph:
     """The graph of an index, without the entries that say `graph: false` unless `everything` is asked for.
 
     A reference names a title, so it leads to every entry that has it, whatever its case (rules: deeplore 1.13);
-    an entry has no edge to itself. Raises Cancelled.
+    an entry has no edge to itself. With a finder there is also what wakes what, where nothing stands in its way.
+    Raises Cancelled.
     """
     shown = [entry for entry in index.entries if entry.graph or everything]
     by_title = grouped((entry.title.lower(), entry.id) for entry in shown)
     relations = {
-        (entry.id, target, kind): None
+        (entry.id, target, kind): ""
         for entry in shown
         for kind, titles in _references(entry)
         for title in titles
         for target in by_title.get(title.lower(), ())
         if target != entry.id
     }
+    ids = {entry.id for entry in shown}
+    for wake in chain.from_iterable(map(finder.wakes, heeding(shown, cancel))) if finder is not None else ():
+        if wake.target in ids and not wake.obstacle:
+            relations[wake.source, wake.target, EdgeKind.WAKES] = wake.key
     partners: dict[int, set[int]] = {}
     for source, target, _kind in relations:
         partners.setdefault(source, set()).add(target)
         partners.setdefault(target, set()).add(source)
     heed(cancel)
     found = mentions(shown, partners, cancel)
-    edges = sorted(relations, key=lambda relation: (relation[0], relation[1], _ORDER[relation[2]]))
+    edges = sorted(relations.items(), key=lambda each: (each[0][0], each[0][1], _ORDER[each[0][2]]))
     return NoteGraph(
         {entry.id: _node(entry) for entry in shown},
         tuple(
-            Edge(source, target, kind, max(1, found.get((source, target), 0) + found.get((target, source), 0)))
-            for source, target, kind in edges
+            Edge(source, target, kind, max(1, found.get((source, target), 0) + found.get((target, source), 0)), key)
+            for (source, target, kind), key in edges
         ),
         len(index.entries) - len(shown),
     )

@@ -29,6 +29,7 @@ from lorestudio.settings.files import read_whole, write_atomically
 from lorestudio.studio.graph.analysis import SEED, GraphStudy, study
 from lorestudio.studio.graph.graph import NoteGraph, Point, build_graph, undirected
 from lorestudio.studio.project.project import Project
+from lorestudio.systems.base import Deciding
 from lorestudio.trace.storage.serialize import record_from_json
 
 Floats: TypeAlias = NDArray[np.float32]
@@ -449,11 +450,15 @@ _USUAL: Final = DeepLoreSettings()
 
 
 class GraphWish(Struct, frozen=True):
-    """How a graph is wanted: with the entries that say `graph: false`, although it is large, laid out from nothing."""
+    """How a graph is wanted: with the entries that say `graph: false`, although it is large, laid out from nothing.
+
+    `by` has the graph tell, too, what wakes what as that system decides.
+    """
 
     everything: bool = False
     large: bool = False
     fresh: bool = False
+    by: Deciding | None = None
 
 
 class PreparedGraph(Struct, frozen=True):
@@ -493,7 +498,8 @@ def prepare(
     Nodes whose place is known keep it, unless `wish.fresh`; only the pinned ones do then. Raises Cancelled.
     """
     index, settings = project.index, project.settings
-    graph = build_graph(index, everything=wish.everything, cancel=cancel)
+    finder = wish.by.wakes(project.scene()) if wish.by is not None else None
+    graph = build_graph(index, finder, everything=wish.everything, cancel=cancel)
     found = study(graph, index.entries, alpha=settings.graph_edge_filter_alpha, cancel=cancel)
     saved = store.load(project.places)
     known = {entry: saved.positions[node.key] for entry, node in graph.nodes.items() if node.key in saved.positions}

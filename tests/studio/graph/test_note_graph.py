@@ -5,6 +5,7 @@ import math
 import pytest
 
 from lorestudio.domain.lifecycle import Cancelled, CancelToken
+from lorestudio.domain.records import grouped
 from lorestudio.studio.graph.analysis import (
     COMMON_FROM,
     MISSING_LIMIT,
@@ -17,6 +18,7 @@ from lorestudio.studio.graph.analysis import (
     study,
 )
 from lorestudio.studio.graph.graph import EdgeKind, NodeKind, build_graph, undirected
+from lorestudio.systems.base import Wake, WakeFinder
 from tests.studio.graphs import clusters, edges, index_of, linked
 
 
@@ -53,6 +55,32 @@ def test_entries_that_say_graph_false_are_left_out_unless_all_are_wanted() -> No
     assert (set(graph.nodes), graph.edges, graph.hidden) == ({0}, (), 1)
     every = build_graph(index, everything=True)
     assert (edges(every), every.hidden) == ({("A", "link", "B")}, 0)
+
+
+class Told(WakeFinder):
+    """Who wakes whom, as the test says."""
+
+    def __init__(self, index, *wakes: Wake) -> None:
+        super().__init__(index)
+        self.found = grouped((wake.source, wake) for wake in wakes)
+
+    def wakes(self, entry):
+        return tuple(self.found.get(entry.id, ()))
+
+
+def test_what_wakes_what_stands_beside_references_where_nothing_is_in_the_way() -> None:
+    index = index_of(
+        {"title": "A", "resolved_links": ("B",), "content": "A bell."}, {"title": "B"}, {"title": "C", "graph": False}
+    )
+    finder = Told(index, Wake(0, 1, "bell"), Wake(0, 2, "bell"), Wake(1, 0, "fog", obstacle="same_group"))
+    graph = build_graph(index, finder)
+    assert edges(graph) == {("A", "link", "B"), ("A", "wakes", "B")}
+    assert [edge.key for edge in graph.edges] == ["", "bell"]
+    assert edges(build_graph(index, finder, everything=True)) - edges(graph) == {("A", "wakes", "C")}
+    token = CancelToken()
+    token.cancel()
+    with pytest.raises(Cancelled):
+        build_graph(index, finder, cancel=token)
 
 
 def test_of_several_kinds_the_first_counts() -> None:

@@ -152,7 +152,10 @@ SAMPLE = QSize(26, 12)
 
 
 class EdgeLegend(QWidget):
-    """One switch for each kind of edge, with a sample of its line and how many there are."""
+    """One switch for each kind of edge, with a sample of its line and how many there are.
+
+    What wakes what is told in place of references that nobody makes: there stand only the kinds that there are.
+    """
 
     changed = Signal()
 
@@ -185,10 +188,12 @@ class EdgeLegend(QWidget):
             tip = tr("“{first} …”; press to show or hide them", first=tr(EDGE_WORDS[kind][0]))
             spoken = tr("Show edges: {name}, {amount}", name=name, amount=amount)
             named(button, spoken, tip).setText(f"{name} {amount}")
+            button.setHidden(not counts.get(kind) and (kind is EdgeKind.WAKES or bool(counts.get(EdgeKind.WAKES))))
+        self._arrange(again=True)
 
     def minimumSizeHint(self) -> QSize:
         """Qt: two beside each other."""
-        widest = max(button.sizeHint().width() for button in self.buttons.values())
+        widest = max(button.sizeHint().width() for button in self._offered())
         return QSize(2 * widest + 14, self._grid.minimumSize().height())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -196,14 +201,18 @@ class EdgeLegend(QWidget):
         super().resizeEvent(event)
         self._arrange()
 
-    def _wide(self) -> int:
-        return sum(button.sizeHint().width() + 2 for button in self.buttons.values()) + 12
+    def _offered(self) -> list[QToolButton]:
+        return [button for button in self.buttons.values() if not button.isHidden()]
 
-    def _arrange(self) -> None:
-        columns = len(self.buttons) if self.width() >= self._wide() else 2
-        if columns != self._columns:
+    def _wide(self) -> int:
+        return sum(button.sizeHint().width() + 2 for button in self._offered()) + 12
+
+    def _arrange(self, *, again: bool = False) -> None:
+        offered = self._offered()
+        columns = len(offered) if self.width() >= self._wide() else 2
+        if columns != self._columns or again:
             self._columns = columns
-            for place, button in enumerate(self.buttons.values()):
+            for place, button in enumerate(offered):
                 self._grid.addWidget(button, place // columns, place % columns, Qt.AlignmentFlag.AlignLeft)
             self._grid.setColumnStretch(2, 0)
             self._grid.setColumnStretch(len(self.buttons), 1)

@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem, QWidget
 
 from lorestudio.domain.texts import shorten
 from lorestudio.studio.graph.analysis import Gaps, GraphStudy
-from lorestudio.studio.graph.graph import ALL_KINDS, EdgeKind, NoteGraph, Point, pair
+from lorestudio.studio.graph.graph import ALL_KINDS, PLENTIFUL, EdgeKind, NoteGraph, Point, pair
 from lorestudio.studio.graph.layout import radii
 from lorestudio.ui.features.graph.looks import NodeLook, StrokeSet, draw_strokes
 from lorestudio.ui.shell.theme import Theme, glyph, scaled
@@ -433,9 +433,9 @@ def _meets(box: Sequence[float], cells: Iterable[tuple[int, int]], boxes: _Boxes
 
 
 def shown_graph(found: GraphStudy, kinds: Collection[EdgeKind] = ALL_KINDS, *, remarkable: bool = False) -> NoteGraph:
-    """The graph with the edges that are to be seen; of links only the remarkable ones where that is asked for."""
+    """The graph with the edges that are to be seen; of plentiful ones only the remarkable where that is asked for."""
     graph = found.graph.only(kinds)
     if not remarkable:
         return graph
-    kept = tuple(edge for edge in graph.edges if edge.kind is not EdgeKind.LINK or edge.pair in found.backbone)
+    kept = tuple(edge for edge in graph.edges if edge.kind not in PLENTIFUL or edge.pair in found.backbone)
     return NoteGraph(graph.nodes, kept, graph.hidden)

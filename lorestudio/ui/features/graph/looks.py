@@ -18,7 +18,7 @@ from PySide6.QtGui import QColor, QPainter, QPen
 
 from lorestudio.domain.texts import shorten
 from lorestudio.studio.graph.analysis import GraphStudy, community_name
-from lorestudio.studio.graph.graph import Edge, EdgeKind, NodeKind, NoteGraph
+from lorestudio.studio.graph.graph import PLENTIFUL, Edge, EdgeKind, NodeKind, NoteGraph
 from lorestudio.ui.shell.theme import Palette, Theme, contrast
 from lorestudio.ui.shell.words import count, number, tr
 from lorestudio.ui.widgets.paint import hairline, set_inks
@@ -54,12 +54,14 @@ EDGE_WORDS: Final = {
     EdgeKind.REQUIRES: ("requires", "required by"),
     EdgeKind.EXCLUDES: ("excludes", "excluded by"),
     EdgeKind.CASCADE: ("cascades to", "cascaded from"),
+    EdgeKind.WAKES: ("wakes", "woken by"),
 }
 EDGE_NAMES: Final = {
     EdgeKind.LINK: "Links",
     EdgeKind.REQUIRES: "Requires",
     EdgeKind.EXCLUDES: "Excludes",
     EdgeKind.CASCADE: "Cascade",
+    EdgeKind.WAKES: "Wakes",
 }
 
 LEGEND_COMMUNITIES: Final = 8
@@ -263,7 +265,11 @@ _COLOURS: Final = {
     EdgeKind.REQUIRES: "accent",
     EdgeKind.EXCLUDES: "error",
     EdgeKind.CASCADE: "good",
+    EdgeKind.WAKES: "warning",
 }
+_WIDTHS: Final = {
+    EdgeKind.LINK: 1.0, EdgeKind.REQUIRES: 2.2, EdgeKind.EXCLUDES: 1.6, EdgeKind.CASCADE: 1.8, EdgeKind.WAKES: 1.4,
+}  # fmt: skip
 
 
 class Stroke(NamedTuple):
@@ -298,11 +304,9 @@ def strokes(edges: Iterable[Edge]) -> tuple[Stroke, ...]:
 
 
 def pen_of(kind: EdgeKind, theme: Theme, *, strong: bool = False) -> QPen:
-    """The pen of a kind: links thin, requires thick, excludes dashed, cascade dotted."""
-    width = {EdgeKind.LINK: 1.0, EdgeKind.REQUIRES: 2.2, EdgeKind.EXCLUDES: 1.6, EdgeKind.CASCADE: 1.8}[kind]
-    pen = hairline(
-        theme.color("text_muted" if strong and kind is EdgeKind.LINK else _COLOURS[kind]), width + strong * 0.7
-    )
+    """The pen of a kind: links thin, requires thick, excludes dashed, cascade dotted, wakes between thin and thick."""
+    colour = "text_muted" if strong and kind is EdgeKind.LINK else _COLOURS[kind]
+    pen = hairline(theme.color(colour), _WIDTHS[kind] + strong * 0.7)
     if kind is EdgeKind.EXCLUDES:
         pen.setDashPattern([4, 3])
     elif kind is EdgeKind.CASCADE:
@@ -348,11 +352,11 @@ class StrokeSet:
                 self.lines[place] = QLineF(*self._ends[place].tolist())
 
     def show(self, kinds: Collection[EdgeKind], links: Collection[tuple[int, int]] | None = None) -> None:
-        """Draw only these kinds, and of the links only those between these pairs."""
+        """Draw only these kinds, and of plentiful ones only those between these pairs."""
         self._on = np.isin(self.kinds, [_PLACES[kind] for kind in kinds])
         if links is not None:
             self._on &= np.array(
-                [one.kind is not EdgeKind.LINK or (one.first, one.second) in links for one in self.strokes], dtype=bool
+                [one.kind not in PLENTIFUL or (one.first, one.second) in links for one in self.strokes], dtype=bool
             )
 
     def which(self, areas: Sequence[QRectF], kind: EdgeKind) -> NDArray[np.int64]:
@@ -384,7 +388,7 @@ def draw_strokes(
         return
     pen = pen_of(kind, theme, strong=strong)
     few = _FEW_STRONG if strong else _FEW
-    if kind is EdgeKind.LINK and len(places) > few:
+    if kind in PLENTIFUL and len(places) > few:
         color = QColor(pen.color())
         color.setAlpha(max(_FAINTEST, round(255 * math.sqrt(few / len(places)))))
         pen.setColor(color)
@@ -414,7 +418,7 @@ def draw_heads(
 ) -> None:
     """The heads of some strokes of one kind, as far as they lie in these areas.
 
-    Links end in an open arrow, requires in a full one, excludes in a bar, cascade in a disc.
+    Links end in an open arrow, wakes in two, requires in a full one, excludes in a bar, cascade in a disc.
     """
     lines: list[QLineF] = []
     solid = kind in {EdgeKind.REQUIRES, EdgeKind.CASCADE}
@@ -442,8 +446,9 @@ def _draw_head(painter: QPainter, tip: QPointF, along: QPointF, kind: EdgeKind, 
         base = tip - along * 8
         painter.drawPolygon([base + across * 4, tip, base - across * 4])
     else:
-        base = tip - along * 6
-        lines += [QLineF(base + across * 3, tip), QLineF(tip, base - across * 3)]
+        for end in (tip, tip - along * 4) if kind is EdgeKind.WAKES else (tip,):
+            base = end - along * 6
+            lines += [QLineF(base + across * 3, end), QLineF(end, base - across * 3)]
 
 
 _PLACES: Final = {kind: place for place, kind in enumerate(EdgeKind)}

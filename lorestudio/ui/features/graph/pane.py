@@ -20,6 +20,7 @@ from lorestudio.studio.graph.analysis import local_graph, shortest_path
 from lorestudio.studio.graph.graph import NoteGraph, Point
 from lorestudio.studio.graph.layout import GraphWish, LayoutStore, PreparedGraph, SavedLayout, prepare, rings
 from lorestudio.studio.project.files import write_bytes
+from lorestudio.systems.base import Deciding
 from lorestudio.ui.features.graph.bar import ColourLegend, EdgeLegend, GraphBar
 from lorestudio.ui.features.graph.items import shown_graph
 from lorestudio.ui.features.graph.lists import GapList, GraphLists
@@ -69,6 +70,7 @@ class GraphPane(Pane):
         self._session, self._selection = session, selection
         self._store = LayoutStore(keep_in)
         self._index: VaultIndex | None = None
+        self._by: Deciding | None = None
         self._places: tuple[str, ...] = ()
         self._prepared: PreparedGraph | None = None
         self._strokes: StrokeSet | None = None
@@ -130,6 +132,7 @@ class GraphPane(Pane):
         self.looked_at.connect(self._make)
         self.tabs.currentChanged.connect(lambda page: self.lists if page == LIST else None)
         session.project_changed.connect(self._show_project)
+        session.choice_changed.connect(self._make)
         session.traces_changed.connect(lambda _generations: self._traces_changed())
         self._selection.entry_changed.connect(self._show_entry)
         self.theme.changed.connect(self._show_looks)
@@ -197,11 +200,13 @@ class GraphPane(Pane):
             return
         if self._fired_stale:
             self._count_soon.start()
-        if project.index is self._index and not again and not fresh:
+        # In lorebooks nobody refers to others; there the graph tells what wakes what.
+        by = self._session.choice.deciding(project) if project.of_books else None
+        if project.index is self._index and by == self._by and not again and not fresh:
             return
         self._stop_job()
-        self._index = project.index
-        wish = GraphWish(self.bar.option("everything"), self._large, fresh)
+        self._index, self._by = project.index, by
+        wish = GraphWish(self.bar.option("everything"), self._large, fresh, by)
         store = self._store
 
         def work(job: Job) -> PreparedGraph:

@@ -27,7 +27,7 @@ from pytestqt.qtbot import QtBot
 from lorestudio.domain.lifecycle import Progress
 from lorestudio.domain.records import replace
 from lorestudio.studio.graph.analysis import GraphStudy
-from lorestudio.studio.graph.graph import Edge, EdgeKind, GraphNode, NodeKind, NoteGraph
+from lorestudio.studio.graph.graph import PLENTIFUL, Edge, EdgeKind, GraphNode, NodeKind, NoteGraph
 from lorestudio.ui.features.graph import items
 from lorestudio.ui.features.graph.bar import SAMPLE, ColourLegend, EdgeLegend
 from lorestudio.ui.features.graph.looks import HEADS_FROM, NodeLook, StrokeSet, draw_strokes, node_sentence, pen_of
@@ -337,11 +337,12 @@ def test_edges_of_the_chosen_are_strong(window: MainWindow, seen: GraphPane, the
     seen.view.drawing.hovered = None
 
 
-def test_many_links_are_faint_and_far_ones_have_no_heads(theme: Theme) -> None:
+@pytest.mark.parametrize("kind", sorted(PLENTIFUL))
+def test_many_links_are_faint_and_far_ones_have_no_heads(theme: Theme, kind: EdgeKind) -> None:
     """More than a hundred of them would make one dark surface."""
     amount = 400
     rows = {place: place for place in range(amount + 1)}
-    edges = tuple(Edge(0, place, EdgeKind.LINK) for place in range(1, amount + 1))
+    edges = tuple(Edge(0, place, kind) for place in range(1, amount + 1))
     lines = StrokeSet(NoteGraph(edges=edges), rows)
     at = np.array([[0.0, 0.0], *([100.0, float(place)] for place in range(amount))])
     lines.place(at, np.ones(amount + 1))
@@ -357,7 +358,7 @@ def test_many_links_are_faint_and_far_ones_have_no_heads(theme: Theme) -> None:
         image = QImage(50, 50, QImage.Format.Format_ARGB32_Premultiplied)
         painter = Noting(image)
         painter.scale(scale, scale)
-        draw_strokes(painter, lines, range(places), EdgeKind.LINK, theme, area, strong=strong)
+        draw_strokes(painter, lines, range(places), kind, theme, area, strong=strong)
         assert painter.testRenderHint(QPainter.RenderHint.Antialiasing) or not places
         painter.end()
         return (told[0], len(told) > 1) if told else (0, False)
@@ -548,7 +549,7 @@ def test_a_switch_of_edges_says_what_it_shows(theme: Theme, qtbot: QtBot) -> Non
     widest = sorted(each.sizeHint().width() for each in legend.buttons.values())[-2:]
     assert sum(widest) <= legend.minimumSizeHint().width() < legend._wide()
     samples = [each.icon().pixmap(SAMPLE).toImage() for each in legend.buttons.values()]
-    assert len({bytes(each.constBits()) for each in samples}) == 4, "each kind has a line and a head of its own"
+    assert len({bytes(each.constBits()) for each in samples}) == 5, "each kind has a line and a head of its own"
 
 
 def test_the_depth_of_the_surroundings_is_seen_where_it_counts(theme: Theme, qtbot: QtBot, seen: GraphPane) -> None:

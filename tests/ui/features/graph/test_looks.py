@@ -15,8 +15,9 @@ from pytestqt.qtbot import QtBot
 from lorestudio.domain.entry import VaultIndex
 from lorestudio.domain.records import replace
 from lorestudio.studio.graph.analysis import Gaps, GraphStudy, study
-from lorestudio.studio.graph.graph import Edge, EdgeKind, NoteGraph, build_graph
+from lorestudio.studio.graph.graph import Edge, EdgeKind, GraphNode, NodeKind, NoteGraph, build_graph
 from lorestudio.ui.features.graph.bar import EdgeLegend
+from lorestudio.ui.features.graph.items import shown_graph
 from lorestudio.ui.features.graph.lists import GapList
 from lorestudio.ui.features.graph.looks import (
     LEGEND_COMMUNITIES,
@@ -36,8 +37,8 @@ from tests.ui.drawing import Drawn, drawn
 from tests.ui.features.graph.test_pane import VAULT
 from tests.ui.worlds import BELL, CROWN, DAWNKEEP, RULES, SKARN
 
-LINK, REQUIRES, EXCLUDES, CASCADE = (
-    EdgeKind.LINK, EdgeKind.REQUIRES, EdgeKind.EXCLUDES, EdgeKind.CASCADE,
+LINK, REQUIRES, EXCLUDES, CASCADE, WAKES = (
+    EdgeKind.LINK, EdgeKind.REQUIRES, EdgeKind.EXCLUDES, EdgeKind.CASCADE, EdgeKind.WAKES,
 )  # fmt: skip
 
 
@@ -154,6 +155,17 @@ def test_lines_end_before_the_nodes_and_are_drawn_where_they_are_seen() -> None:
     assert ends(lines.lines[moved]) == (100, 21.5, 100, 93.5)
 
 
+def test_of_plentiful_kinds_only_the_remarkable_are_seen_where_that_is_asked_for() -> None:
+    edges = tuple(Edge(0, 1, kind) for kind in EdgeKind), tuple(Edge(1, 2, kind) for kind in EdgeKind)
+    graph = NoteGraph({entry: GraphNode(entry, "", "", NodeKind.REGULAR, 0) for entry in range(3)}, sum(edges, ()))
+    seen = shown_graph(GraphStudy(graph, backbone=frozenset({(0, 1)})), remarkable=True)
+    assert {edge.kind for edge in seen.edges if edge.pair == (0, 1)} == set(EdgeKind)
+    assert {edge.kind for edge in seen.edges if edge.pair == (1, 2)} == {REQUIRES, EXCLUDES, CASCADE}
+    lines = StrokeSet(graph, {entry: entry for entry in graph.nodes})
+    lines.show(set(EdgeKind), links={(0, 1)})
+    assert {(each.first, each.kind) for each in lines.shown()} == {(edge.source, edge.kind) for edge in seen.edges}
+
+
 def heads(qtbot: QtBot, kind: EdgeKind, *, forth: bool = True, back: bool = False, seen: bool = True) -> list[Drawn]:
     """What is drawn at the ends of a line from (20, 20) to (80, 20)."""
 
@@ -180,6 +192,7 @@ def box(drawing: Drawn) -> tuple[float, ...]:
         (REQUIRES, [(72, 16, 80, 24)], "#123456"),
         (EXCLUDES, [(80, 15, 80, 25)], "none"),
         (CASCADE, [(73.8, 16.8, 80.2, 23.2)], "#123456"),
+        (WAKES, [(70, 17, 76, 20), (70, 20, 76, 23), (74, 17, 80, 20), (74, 20, 80, 23)], "none"),
     ],
 )
 def test_each_kind_has_a_head_of_its_own(
@@ -194,27 +207,42 @@ def test_each_kind_has_a_head_of_its_own(
     assert heads(qtbot, kind, forth=False) == heads(qtbot, kind, seen=False) == []
 
 
+def test_where_entries_wake_each_other_only_kinds_that_there_are_stand_there(theme: Theme, qtbot: QtBot) -> None:
+    bar = EdgeLegend(theme)
+    qtbot.addWidget(bar)
+    bar.show()
+
+    def shown(counts: dict[EdgeKind, int]) -> list[str]:
+        bar.set_counts(counts)
+        bar.resize(bar._wide(), 60)
+        drain()
+        buttons = [button for button in bar.buttons.values() if button.isVisible()]
+        assert [button.x() for button in buttons] == sorted(button.x() for button in buttons)
+        assert {button.y() for button in buttons} == {buttons[0].y()}
+        return [button.text() for button in buttons]
+
+    assert shown({WAKES: 3}) == ["Wakes 3"]
+    assert shown({WAKES: 3, CASCADE: 1}) == ["Cascade 1", "Wakes 3"]
+    assert shown({}) == ["Links 0", "Requires 0", "Excludes 0", "Cascade 0"]
+
+
 def test_kinds_of_edges_stand_in_one_row_where_there_is_room(theme: Theme, qtbot: QtBot) -> None:
     bar = EdgeLegend(theme)
     qtbot.addWidget(bar)
     bar.set_counts({LINK: 1200, EXCLUDES: 1})
-    assert [button.text() for button in bar.buttons.values()] == [
-        "Links 1,200",
-        "Requires 0",
-        "Excludes 1",
-        "Cascade 0",
-    ]
+    shown = [button.text() for button in bar.buttons.values() if not button.isHidden()]
+    assert shown == ["Links 1,200", "Requires 0", "Excludes 1", "Cascade 0"]
     bar.show()
     rows = []
     for width in (bar._wide(), bar._wide() - 1, bar._wide() + 50):
         bar.resize(width, 60)
         drain()
-        rows.append(len({button.y() for button in bar.buttons.values()}))
+        rows.append(len({button.y() for button in bar.buttons.values() if not button.isHidden()}))
     assert rows == [1, 2, 1]
     told: list[frozenset[EdgeKind]] = []
     bar.changed.connect(lambda: told.append(bar.shown()))
     bar.buttons[LINK].click()
-    assert told == [frozenset({REQUIRES, EXCLUDES, CASCADE})]
+    assert told == [frozenset({REQUIRES, EXCLUDES, CASCADE, WAKES})]
 
 
 def test_gaps_are_told_in_groups(theme: Theme, qtbot: QtBot, found: GraphStudy) -> None:

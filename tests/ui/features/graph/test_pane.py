@@ -16,10 +16,12 @@ from pytestqt.qtbot import QtBot
 from lorestudio.domain.entry import Entry
 from lorestudio.domain.lifecycle import Cancelled, CancelToken
 from lorestudio.domain.records import replace
+from lorestudio.exchange.lorebooks.entry import NEW_ENTRY
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.studio.graph import layout
 from lorestudio.studio.graph.graph import Edge, EdgeKind
 from lorestudio.studio.project.project import open_project
+from lorestudio.systems.registry import kind_of
 from lorestudio.ui.features.graph import looks
 from lorestudio.ui.features.graph import pane as graph_pane
 from lorestudio.ui.features.graph.lists import GapList
@@ -87,6 +89,38 @@ def test_a_lorebooks_entries_have_an_order(make_window: Make, qtbot: QtBot, tmp_
     looks = graph_looks(pane._prepared.found, ColourBy.PRIORITY, {}, theme.palette).of
     shown = [contrast(looks[entry].fill, theme.palette.panel) for entry in (low, high)]
     assert shown == sorted(shown)  # the higher order counts for more, and is the stronger colour
+
+
+def test_entries_of_a_lorebook_are_connected_by_wakes(make_window: Make, qtbot: QtBot, tmp_path: Path) -> None:
+    book, texts = tmp_path / "Book.json", ("The tower.", "A bell in the fog.", "Grey.")
+    made = {
+        str(uid): {**NEW_ENTRY, "uid": uid, "comment": key, "key": [key], "content": text}
+        for uid, (key, text) in enumerate(zip(("bell", "Tower", "fog"), texts, strict=True))
+    }
+    book.write_text(json.dumps({"entries": made}), encoding="utf-8")
+    window = make_window(open_project([book]))
+    window.run("go.graph")
+    pane = settled(qtbot, window)
+
+    def told() -> set[tuple[str, str, str]]:
+        graph = pane._prepared.found.graph
+        return {(graph.nodes[edge.source].title, edge.kind, graph.nodes[edge.target].title) for edge in graph.edges}
+
+    wakes = {("Tower", "wakes", "bell"), ("Tower", "wakes", "fog")}
+    assert told() == {("bell", "wakes", "Tower"), *wakes}
+    assert [each.text() for each in pane.edges.buttons.values() if each.isVisible()] == ["Wakes 3"]
+    window.selection.choose_entry(
+        next(each.id for each in window.session.project.index.entries if each.title == "bell")
+    )
+    drain()
+    model = pane.lists.edge_model
+    assert {model.index(row, 1).data(DISPLAY) for row in range(model.rowCount())} == {"wakes", "woken by"}
+    system = window.session.project.system
+    for setting, left in ({"case_sensitive": True}, wakes), ({"recursive": False}, set()):
+        settings = kind_of(system).settings().model_copy(update=setting)
+        window.session.replays.configure({system: settings})
+        settled(qtbot, window)
+        assert told() == left
 
 
 def test_another_vault_begins_with_what_its_settings_say(new_window: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
@@ -388,7 +422,9 @@ def test_columns_sort_by_value(pane: GraphPane) -> None:
 def test_kinds_of_edges_can_be_switched_off_in_picture_and_list(window: MainWindow, pane: GraphPane) -> None:
     window.selection.choose_entry(CROWN)
     pane.edges.buttons[EdgeKind.REQUIRES].click()
-    assert {stroke.kind for stroke in pane.view.drawing.strokes.shown()} == set(EdgeKind) - {EdgeKind.REQUIRES}
+    assert {stroke.kind for stroke in pane.view.drawing.strokes.shown()} == {
+        EdgeKind.LINK, EdgeKind.EXCLUDES, EdgeKind.CASCADE,
+    }  # fmt: skip
     assert table(pane)["Crown"][1:4] == ["2", "1", "1"]
     assert pane.lists.edge_model.rowCount() == 2
     pane.edges.buttons[EdgeKind.REQUIRES].click()
@@ -397,11 +433,11 @@ def test_kinds_of_edges_can_be_switched_off_in_picture_and_list(window: MainWind
 
 def test_the_list_does_not_wait_until_the_picture_is_laid_out(pane: GraphPane) -> None:
     made, whole = pane._prepared, table(pane)
-    kinds = ["Links 2", "Requires 1", "Excludes 1", "Cascade 1"]
+    kinds = ["Links 2", "Requires 1", "Excludes 1", "Cascade 1", "Wakes 0"]
     assert [button.text() for button in pane.edges.buttons.values()] == kinds
     pane._take(None)
     assert table(pane) == {}
-    assert [button.text()[-2:] for button in pane.edges.buttons.values()] == [" 0"] * 4
+    assert [button.text()[-2:] for button in pane.edges.buttons.values()] == [" 0"] * 5
     assert pane.tabs.tabText(GAPS) == "Gaps"
     pane._reported(replace(made, positions=None))
     assert table(pane) == whole
@@ -480,7 +516,7 @@ def test_every_colour_has_a_word_and_what_stands_upon_it_can_be_read(
 def test_kinds_of_edges_differ_without_colour(pane: GraphPane, theme) -> None:
     assert {kind: (pen_of(kind, theme).dashPattern(), pen_of(kind, theme).widthF()) for kind in EdgeKind} == {
         EdgeKind.LINK: ([], 1.0), EdgeKind.REQUIRES: ([], 2.2), EdgeKind.EXCLUDES: ([4, 3], 1.6),
-        EdgeKind.CASCADE: ([1, 2.2], 1.8),
+        EdgeKind.CASCADE: ([1, 2.2], 1.8), EdgeKind.WAKES: ([], 1.4),
     }  # fmt: skip
 
 
