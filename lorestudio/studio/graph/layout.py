@@ -486,6 +486,11 @@ class PreparedGraph(Struct, frozen=True):
         )
 
 
+def drawn_places(project: Project) -> tuple[str, ...]:
+    """By what the layout of its graph is kept: where the vaults are, or the lorebooks that stand in their place."""
+    return project.places or tuple(book.place for book in project.books)
+
+
 def prepare(
     project: Project,
     store: LayoutStore,
@@ -501,7 +506,7 @@ def prepare(
     finder = wish.by.wakes(project.scene()) if wish.by is not None else None
     graph = build_graph(index, finder, everything=wish.everything, cancel=cancel)
     found = study(graph, index.entries, alpha=settings.graph_edge_filter_alpha, cancel=cancel)
-    saved = store.load(project.places)
+    saved = store.load(drawn_places(project))
     known = {entry: saved.positions[node.key] for entry, node in graph.nodes.items() if node.key in saved.positions}
     pinned = frozenset(entry for entry, node in graph.nodes.items() if node.key in saved.pinned)
     first = PreparedGraph(found, None, pinned, saved.problem)

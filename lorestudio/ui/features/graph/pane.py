@@ -18,7 +18,15 @@ from lorestudio.domain.records import replace
 from lorestudio.domain.texts import comparable
 from lorestudio.studio.graph.analysis import local_graph, shortest_path
 from lorestudio.studio.graph.graph import NoteGraph, Point
-from lorestudio.studio.graph.layout import GraphWish, LayoutStore, PreparedGraph, SavedLayout, prepare, rings
+from lorestudio.studio.graph.layout import (
+    GraphWish,
+    LayoutStore,
+    PreparedGraph,
+    SavedLayout,
+    drawn_places,
+    prepare,
+    rings,
+)
 from lorestudio.studio.project.files import write_bytes
 from lorestudio.systems.base import Deciding
 from lorestudio.ui.features.graph.bar import ColourLegend, EdgeLegend, GraphBar
@@ -177,11 +185,12 @@ class GraphPane(Pane):
 
     def _show_project(self) -> None:
         project = self._session.project
-        if project is None or project.places != self._places:
+        places = drawn_places(project) if project is not None else ()
+        if project is None or places != self._places:
             self._keeper.finish()
             self._stop_job()
             self._prepared, self._index, self._large = None, None, False
-            self._places = project.places if project is not None else ()
+            self._places = places
             if project is not None:
                 self.bar.choose_colour(project.settings.graph_default_color_mode)
                 settings = project.settings
@@ -218,7 +227,7 @@ class GraphPane(Pane):
 
             made = prepare(project, store, wish, tell, job.token)
             if made.positions is not None:
-                store.save(project.places, made.layout())
+                store.save(drawn_places(project), made.layout())
             return made
 
         title = tr("Making the graph")

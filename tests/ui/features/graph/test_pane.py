@@ -123,6 +123,21 @@ def test_entries_of_a_lorebook_are_connected_by_wakes(make_window: Make, qtbot: 
         assert told() == left
 
 
+def test_each_lorebook_keeps_where_its_nodes_stand(make_window: Make, qtbot: QtBot, tmp_path: Path) -> None:
+    entry, books = {**NEW_ENTRY, "uid": 0, "key": ["k"]}, [tmp_path / name / "Book.json" for name in ("one", "two")]
+    for book in books:
+        book.parent.mkdir()
+        book.write_text(json.dumps({"entries": {"0": entry, "1": {**entry, "uid": 1}}}), encoding="utf-8")
+    window = make_window(open_project([books[0]]))
+    window.run("go.graph")
+    pane = settled(qtbot, window)
+    pane._pin(0, on=True)
+    for book, pinned in (books[1], set()), (books[0], {0}):
+        window.session.set_project(open_project([book]))
+        settled(qtbot, window)
+        assert pane._prepared.pinned == pinned
+
+
 def test_another_vault_begins_with_what_its_settings_say(new_window: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
     new_window.run("go.graph")
     pane = settled(qtbot, new_window)
