@@ -318,7 +318,7 @@ class LinksPane(Pane):
             return
         self.state.setText("")
         if not groups:
-            told = tr("Nothing links to this note or names it, it links to nothing, and no key wakes it or is in it.")
+            told = tr("Nothing links to this note, names it or wakes it, and it links to nothing and wakes nothing.")
             if self._finder is not None and not self._finder.tells:
                 told = tr("Nothing links to this note or names it, and it links to nothing. Traces tell what wakes it.")
             self.say_empty(tr("No links"), told)

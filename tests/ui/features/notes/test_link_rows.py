@@ -408,3 +408,4 @@ def test_entries_of_a_lorebook_are_woken_by_their_own_rules(make_pane, tmp_path:
     }
     assert told("Fog") == {LinkSection.WAKES: [("Bell", "“bell”")]}
     assert told("Sea") == {}
+    assert pane.empty.text.text().endswith("names it or wakes it, and it links to nothing and wakes nothing.")
