@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -214,9 +215,12 @@ def locks(
         missing = next((path for path in paths if locked_now and not path.exists()), None)
         if missing is not None:
             raise InputError(missing, "there is no such note or folder. Give it as it is named in the vault.")
+        outside = next((path for path in paths if not Path(os.path.normpath(path)).is_relative_to(folder)), None)
+        if locked_now and outside is not None:
+            raise InputError(outside, "it does not lie in this vault. Give the vault in which it does.")
         if paths:
             known.set(paths, locked_now=locked_now)
-    found = [str(path.relative_to(folder)) for path in known.list(folder)]
+    found = [os.path.relpath(path, folder) for path in known.list(folder)]
     if as_json:
         print_json(found, 1)
     else:

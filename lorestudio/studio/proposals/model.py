@@ -203,9 +203,10 @@ class NoteLocks:
         return frozenset(self._read())
 
     def list(self, folder: Path) -> tuple[Path, ...]:
-        """What is on the list of a folder, by name: notes, folders below it, lorebooks, and itself."""
+        """What is on the list of a folder, by name: notes, folders below it, lorebooks, itself, and what it lies in."""
         root = _root(folder)
-        return tuple(sorted(path for key in self._read() if (path := Path(key)).is_relative_to(root)))
+        known = (path for key in self._read() if (path := Path(key)).is_relative_to(root) or root.is_relative_to(path))
+        return tuple(sorted(known))
 
     def set(self, notes: Iterable[Path], *, locked_now: bool) -> None:
         """Put notes, folders or lorebooks on the list, or take them off it."""

@@ -138,6 +138,11 @@ def test_locking_and_unlocking(lorestudio: Run, harbour: Path) -> None:
     assert "Lamp.md was skipped: It is locked" in lorestudio("propose", "summaries", harbour, "--accept-all").stderr
     assert lorestudio("propose", "locks", harbour, "--unlock", ".", "--lock", "Lamp.md").stdout == "Lamp.md\n"
     assert "No note is locked" in lorestudio("propose", "locks", harbour, "--unlock", "Lamp.md").stdout
+    outside = lorestudio("propose", "locks", harbour, "--lock", "..")
+    assert (outside.exit_code, "it does not lie in this vault" in outside.stderr) == (2, True)
+    lorestudio("propose", "locks", harbour.parent, "--lock", ".")
+    assert lorestudio("propose", "locks", harbour).stdout == "..\n", "all of this is locked, too"
+    assert "No note is locked" in lorestudio("propose", "locks", harbour, "--unlock", "..").stdout
 
 
 def test_a_provider_is_asked_only_after_the_cost_was_told(lorestudio: Run, harbour: Path) -> None:
