@@ -297,13 +297,14 @@ class ChatDocument(Terse, frozen=True):
 def _joined(pieces: Sequence[tuple[str, int]], newline: str, ends: tuple[str, ...], *, final: bool) -> str:
     """The pieces with a line end between any two; the last one has one where `final` says so.
 
-    Each comes with the number of the line that it was read from, 0 for none: pieces of one line stay together.
+    Each comes with the number of the line that it was read from, 0 for none: pieces of one line, which end with zeros,
+    stay together.
     `ends` are the characters that end a line in this kind of file.
     """
     if not pieces:
         return ""
     ended = [
-        piece if piece.endswith(ends) or 0 < number == following else piece + newline
+        piece if piece.endswith(ends) or (piece.endswith("\0") and 0 < number == following) else piece + newline
         for (piece, number), (_, following) in pairwise(pieces)
     ]
     last = pieces[-1][0]

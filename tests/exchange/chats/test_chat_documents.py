@@ -100,6 +100,13 @@ def test_what_comes_behind_zeros_for_the_first_time_has_a_line_of_its_own() -> N
     assert text.splitlines() == [HEADER, ZEROS, '{"mes":"New.","name":"Ottoline"}', FIRST]
 
 
+def test_what_stood_behind_zeros_and_comes_before_them_has_a_line_of_its_own() -> None:
+    found = loaded("\n".join((HEADER, FIRST + ZEROS + SECOND)))
+    first, second = found.chat.messages
+    text = found.document.text_for(replace(found.chat, messages=(second, first)))
+    assert text.splitlines() == [HEADER, SECOND, FIRST + ZEROS]
+
+
 def test_a_line_of_bytes_that_are_no_text_is_broken_and_stays(tmp_path: Path) -> None:
     data = HEADER.encode() + b"\n" + b'{"mes":"caf\xe9"}' + b"\n" + FIRST.encode()
     path = tmp_path / "chat.jsonl"
