@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+from collections import deque
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Final, Unpack
@@ -15,8 +17,10 @@ from lorestudio.settings.declaration import Section
 from lorestudio.studio.project.answering import Question
 from lorestudio.studio.replay.ranges import MessageRange, Superseded
 from lorestudio.studio.replay.run_store import chat_id
+from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.systems.base import SystemKind
 from lorestudio.systems.registry import kind_of
+from lorestudio.ui.shell.jobs import Job
 from lorestudio.ui.shell.qt import later
 from lorestudio.ui.shell.words import Notice, count, tr
 from lorestudio.ui.state.choices import ChoiceChanges, RunChoice, system_title
@@ -68,6 +72,8 @@ class Replays(QObject):
         self.tally: Tallied | None = None
         self._next: WantedReplay | SystemKind | None = None
         self._said: Collection[str] = ()
+        self._unkept: deque[Simulator] = deque()
+        self._keeping = threading.Lock()
         self._board = LiveBoard()
         self._replayer = Replayer(make_simulator, session.connections, session.keep_in, self._board)
         self._rest = later(self, self._hear, REST_MS)
@@ -303,9 +309,16 @@ class Replays(QObject):
         """Keep the runs for the next start, beside whatever comes next."""
         simulator = replay.simulator
         if simulator is not None and replay.tally.begun and self._session.keep_in is not None:
-            self._session.jobs.start(
-                tr("Keeping the runs"), lambda _report: self._replayer.save(simulator), done=self._tell
-            )
+            self._unkept.append(simulator)
+            self._session.jobs.start(tr("Keeping the runs"), self._keep_in_turn, done=self._tell)
+
+    def _keep_in_turn(self, _job: Job) -> list[str]:
+        """Keep what waits for it, in a worker: what was run last comes last, however long another worker took."""
+        problems: list[str] = []
+        with self._keeping:
+            while self._unkept:
+                problems += self._replayer.save(self._unkept.popleft())
+        return problems
 
     def _tell(self, problems: Iterable[str]) -> None:
         problems = [each for each in problems if not any(said in each for said in self._said)]

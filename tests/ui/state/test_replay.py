@@ -19,6 +19,7 @@ from lorestudio.studio.project.project import Project
 from lorestudio.studio.project.settings import Mode
 from lorestudio.studio.prompt.setup import PromptSetup
 from lorestudio.studio.replay.ranges import MessageRange
+from lorestudio.studio.replay.run_store import RunStore
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.systems import vectors
 from lorestudio.systems.hybrid import system as hybrid
@@ -334,6 +335,28 @@ def test_what_was_run_is_kept_when_the_window_is_closed_in_the_middle(
     ready(session, qtbot)
     session.replays.close()
     assert len(saved) == 1
+
+
+def test_what_was_run_last_is_kept_last_while_a_busy_disk_keeps_what_was_run_before(
+    make_session: Callable[..., Session], tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept: list[int] = []
+    overtaken = threading.Event()
+
+    def keep(_store: RunStore, simulator: Simulator) -> None:
+        if simulator.project.settings.scan_depth == 1:
+            overtaken.wait(0.5)
+        kept.append(simulator.project.settings.scan_depth)
+        overtaken.set()
+
+    monkeypatch.setattr(RunStore, "keep", keep)
+    project = replace(make_project(tmp_path / "vault"), settings=DeepLoreSettings(enabled=True, scan_depth=1))
+    session = make_session(make_simulator=Simulator, keep_in=tmp_path / "runs")
+    session.set_project(project)
+    qtbot.waitUntil(lambda: not session.busy)
+    session.parts.adjust("x", settings=DeepLoreSettings(enabled=True, scan_depth=2))
+    ready(session, qtbot)
+    assert kept == [1, 2]
 
 
 @pytest.mark.parametrize("before", ["another problem", "could not be kept for the next start"])
