@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from msgspec import Struct
-from PySide6.QtCore import QSignalBlocker, Signal
+from PySide6.QtCore import QSignalBlocker, QUrl, Signal
 from PySide6.QtGui import QGuiApplication, QTextCursor
 from PySide6.QtWidgets import QBoxLayout, QTextBrowser, QWidget
 
@@ -121,9 +121,13 @@ CHUNK: Final = 100_000
 
 
 class AiPage(QWidget):
-    """Shows the calls of a finished run, or the question of a run under way. `entry_chosen` carries an entry's id."""
+    """Shows the calls of a finished run, or the question of a run under way. `entry_chosen` carries an entry's id.
+
+    `wanted` carries an action that a link stands for.
+    """
 
     entry_chosen = Signal(int)
+    wanted = Signal(str)
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -137,7 +141,7 @@ class AiPage(QWidget):
         self.finder = FindLine(theme, self.focus_target, self)
         bar = self._make_bar()
         self.overview = named(QTextBrowser(self, openLinks=False), tr("Overview of the call"))
-        self.overview.anchorClicked.connect(lambda link: self.entry_chosen.emit(int(link.path())))
+        self.overview.anchorClicked.connect(self._go)
         self.overview.document().setDocumentMargin(12)
         self.text = text_view(self, tr("Text of the call"), fixed=True)
         self._pages = stack(self.overview, self.text)
@@ -195,6 +199,12 @@ class AiPage(QWidget):
         finding = row(1, find, self.copy_button, spacing=2, margins=0)
         parts = FoldingRow(holding(row(*self.parts.buttons(), 1, spacing=2, margins=0)), holding(finding), self)
         return column(self.calls, parts, spacing=4, margins=(8, 5, 8, 3))
+
+    def _go(self, link: QUrl) -> None:
+        if link.scheme() == "entry":
+            self.entry_chosen.emit(int(link.path()))
+        else:
+            self.wanted.emit(link.path())
 
     def _show_anew(self) -> None:
         """Another part is wanted, or the same one in other colours."""
@@ -282,6 +292,10 @@ class AiPage(QWidget):
                 html.paragraph(tr("No model was asked in this run"), bold=True),
                 html.paragraph(why_no_call(trace)),
             ]
+            if trace.words.asks and trace.mode == "keywords-only":
+                parts.append(
+                    f"<p><a href='action:mode.two-stage'>{html.text(tr('Run the chat in two stages'))}</a></p>"
+                )
             if record is not None:
                 parts.append(self._facts(stage_facts(record, trace.clock_ms)))
                 parts.append(self._choices(record, choices(trace, record)))

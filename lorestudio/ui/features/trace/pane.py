@@ -143,6 +143,7 @@ class TracePane(Pane):
         """The page of what the model was asked."""
         made = filling(self._ai_place, AiPage(self.theme, self._ai_place))
         made.entry_chosen.connect(self._selection.choose_entry)
+        made.wanted.connect(self.wanted)
         return made
 
     def _held(self, entry: int) -> ExpectedMark | None:

@@ -231,6 +231,7 @@ class TuningPane(Pane):
             name: button(self, text, lambda _=False, name=name: self.wanted.emit(f"tuning.{name}"), kind="small")
             for name, text in acts.items()
         }
+        self.first = button(self, tr("Expectations"), lambda: self.wanted.emit("pane.expectations"))
         self.found: SearchOutcome | None = None
         self._gone_to = False
         self._words = ""
@@ -258,7 +259,8 @@ class TuningPane(Pane):
         acts = [*self.acts.values()]
         halves = (holding(row(1, *some, spacing=6, margins=0)) for some in (acts[:3], acts[3:]))
         self.doing = FoldingRow(*halves, margins=(10, 2, 10, 4))
-        below = holding(tight((scrolled(self.story, tr("The chosen point")), 1), self.doing))
+        told = holding(tight(self.story, row(self.first, 1, margins=(10, 2, 10, 6)), 1))
+        below = holding(tight((scrolled(told, tr("The chosen point")), 1), self.doing))
         self.column.addWidget(holding(head))
         self.column.addWidget(split(self.chart, self.view, below, sizes=(150, 190, 110), stretch=1), 1)
         self.view.chosen.connect(self._looked)
@@ -310,6 +312,7 @@ class TuningPane(Pane):
         self._gone_to = self._gone_to and found is not None
         for part in (self.chart, self.view, self.doing):  # until then, what a search is has the room
             part.setVisible(found is not None)
+        self.first.setVisible(found is None)
         self.model.set_rows(rows)
         self.chart.set_points(Points() if found is None else self._points(found, rows))
         if found is not None and rows:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 import threading
 import time
 
 import pytest
-from PySide6.QtCore import Qt, QTimer
+from PySide6.QtCore import Qt, QTimer, QUrl
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QMessageBox
@@ -247,8 +248,12 @@ def test_without_a_call_the_ai_tab_says_why(real, tmp_path, qtbot) -> None:
     window = real(ai_project(tmp_path, aiSearchEnabled=False))
     window.run("trace.ai")
     assert "In keywords-only mode no model is asked." in window.trace.ai.plain
-    window.session.replays.choose(mode=Mode.TWO_STAGE, source=Source(AnswerKind.RECORDED))
+    window.session.replays.choose(source=Source(AnswerKind.RECORDED))
+    link = re.search(r'href="(.*?)"', window.trace.ai.overview.toHtml())
+    window.trace.ai.overview.anchorClicked.emit(QUrl(link[1]))
     idle(window, qtbot)
+    assert window.session.choice.mode is Mode.TWO_STAGE
+    assert "href" not in window.trace.ai.overview.toHtml()
     assert "no answer to this request" in window.trace.ai.plain
     assert "No model was asked in this run" in window.trace.ai.plain
 

@@ -50,6 +50,10 @@ def test_without_points_it_says_what_to_do_and_offers_nothing(pane: TuningPane) 
     assert pane.story.text().startswith("Write down what should be in the prompt")
     assert not any(each.isVisibleTo(pane) for each in pane.acts.values()), "there is no point to do anything with"
     assert not any(act.isEnabled() for act in pane.acts.values())
+    wanted: list[str] = []
+    pane.wanted.connect(wanted.append)
+    pane.first.click()
+    assert wanted == ["pane.expectations"]
     assert [part.isHidden() for part in (pane.chart, pane.view, pane.story)] == [True, True, False]
 
 
