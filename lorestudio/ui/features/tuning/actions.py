@@ -375,6 +375,9 @@ class TuningFeature(Feature):
                 "answer, with the right mouse button, and “Expectations” in the Trace menu have more."
             )
             doors = tuple((each, self.context.commands.title(each)) for each in ("expect.in", "expect.out"))
+            if self.context.session.chat is None:
+                text = tr("Open a chat, and say which entries should be in its replies, and which should not.")
+                doors = (("chat.open", tr("Open chat…")),)
             self._tell(lambda pane: pane.show_nothing(tr("Nothing is expected yet"), text, doors))
         else:
             waits = tr("Replay the chat, and it is checked (Ctrl+R).") if seen[1] is None else ""

@@ -172,6 +172,11 @@ def test_the_empty_pane_has_a_button_that_expects_the_chosen_entry_or_says_what_
     window.chat.show_generation(Generation(2))
     press()
     assert rows(window, qtbot) == [("Bell should be in (reply #2)", "met in 1 reply")]
+    window.run("vault.undo")
+    assert rows(window, qtbot) == []
+    window.session.set_project(replace(window.session.project, chat=None))
+    pane = checked(window, qtbot)
+    assert [each.text() for each in pane.empty.page.findChildren(QPushButton)] == ["Open chat…"]
 
 
 @pytest.mark.long
