@@ -325,10 +325,11 @@ class _Writer:
     ) -> str:
         """The pieces between the brackets, each behind the gap that was before it, or the usual one."""
         usual = f",{own}" if own else ", " if self._loose else ","
-        written = "".join((gap or usual if at else "") + piece for at, (gap, piece) in enumerate(pieces))
+        start, end = self._text[part.start] + own, (lead if own else "") + self._text[part.end - 1]
         if inner:
-            return self._text[part.start : inner[0].place] + written + self._text[inner[-1].end : part.end]
-        return self._text[part.start] + own + written + (lead if own else "") + self._text[part.end - 1]
+            start, end = self._text[part.start : inner[0].place], self._text[inner[-1].end : part.end]
+        spaced = (text for at, (gap, piece) in enumerate(pieces) for text in (gap or usual if at else "", piece))
+        return "".join((start, *spaced, end))  # at once: a sum of two is the whole of a book once more
 
 
 def _is_loose(text: str) -> bool:
