@@ -21,6 +21,7 @@ from PySide6.QtCore import QEvent, QObject, QSettings
 from PySide6.QtWidgets import QApplication
 
 from lorestudio.domain.chat import Chat
+from lorestudio.domain.lifecycle import taking_turns
 from lorestudio.domain.tokens import CHARS_4
 from lorestudio.exchange.chats.document import read_message
 from lorestudio.settings.deeplore import sanitise
@@ -29,6 +30,7 @@ from lorestudio.studio.project.project import Project
 from lorestudio.ui.shell.app import application, collected_on_gui_thread
 from lorestudio.ui.shell.main_window import MainWindow
 from lorestudio.ui.shell.theme import Theme
+from lorestudio.ui.state.replay_worker import TURN_SECONDS
 from lorestudio.ui.state.session import Session
 from lorestudio.vault.files import NoteFile, VaultFiles
 from lorestudio.vault.index import build_index
@@ -80,7 +82,7 @@ def window_on_screen() -> Iterator[MainWindow]:
     app = application(offscreen=True)
     theme = Theme("light")
     theme.apply()
-    with TemporaryDirectory() as folder, collected_on_gui_thread():
+    with TemporaryDirectory() as folder, collected_on_gui_thread(), taking_turns(TURN_SECONDS):  # as in the program
         settings = QSettings(str(Path(folder) / "window.ini"), QSettings.Format.IniFormat)
         session = Session(connections=Connections(Path(folder) / "profiles.json"))
         session.replays.automatic = False
