@@ -167,8 +167,8 @@ class TabCorner(QObject):
         tabs.installEventFilter(self)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Qt: the tabs have another width."""
-        if watched is self._tabs and event.type() is QEvent.Type.Resize:
+        """Qt: the tabs have another width, or what stands beside them."""
+        if watched is self._tabs and event.type() in {QEvent.Type.Resize, QEvent.Type.LayoutRequest}:
             self._fit()
         return super().eventFilter(watched, event)
 

@@ -360,6 +360,11 @@ def test_what_stands_beside_tabs_has_a_line_of_its_own_where_the_tabs_would_be_s
         assert other.isVisible()
         assert tabs.isAncestorOf(other)
         assert parent.focusWidget() is field
+    parent.resize(wide + 300, 200)
+    for words, away in (("Other " * 60, True), ("Other", False)):  # what stands there takes more room than before
+        other.setText(words)
+        drain()
+        assert place.isVisible() is away
     field.hide()
     parent.resize(wide + 300, 200)
     drain()
