@@ -171,7 +171,7 @@ class _Search:
                     reply = replace(reply, because=() if why is None else (why,))  # noqa: PLW2901  # the next step goes by it
             replies.append(reply)
         remarks = () if self._tokens else (
-            "Tokens are counted otherwise there, so they are not compared. Name the tokenizer of the story's model.",
+            "Tokens were counted otherwise then, so they are not compared. Name the tokenizer of the story's model.",
         )  # fmt: skip
         return Verified(tuple(replies), causes, remarks)
 

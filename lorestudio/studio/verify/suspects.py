@@ -228,7 +228,7 @@ class _Suspects:
                 told = found.setdefault(entry.title, {})
                 there = each.there
                 if each.where is WentIn.TOKENS and each.here is not None and not each.here.truncated:
-                    words = f"it had {there.tokens:,} tokens there, and {each.here.tokens:,} here"
+                    words = f"it had {there.tokens:,} tokens then, and {each.here.tokens:,} in the run"
                     told[words] = None
                     if (there.tokens or 0) < each.here.tokens:
                         shortened.add(words)

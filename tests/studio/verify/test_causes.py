@@ -74,7 +74,7 @@ EDITED = TEXTS["Lamp.md"] + "It hangs by the gate, and nobody has lit it since t
         ({"Lamp.md": TEXTS["Lamp.md"].replace("[lorebook]", "[]")}, "The note “Lamp” was there then: it is no entry"),
         ({"Lamp.md": TEXTS["Lamp.md"].replace("lamp]", "lantern]")},
          "The note “Lamp” was another one then: it came in by “lamp”, which is no key of it now."),
-        ({"Lamp.md": EDITED}, "The note “Lamp” was another one then: it had 4 tokens there, and"),
+        ({"Lamp.md": EDITED}, "The note “Lamp” was another one then: it had 4 tokens then, and"),
         ({"Lamp.md": TEXTS["Lamp.md"].replace("keys: [lamp]", "keys: [lamp]\nrequires: [Bell]")},
          "The note “Lamp” had no requirements then."),
         ({"Bell.md": TEXTS["Bell.md"].replace("bell]", "bell, lamp]")},
