@@ -465,6 +465,16 @@ def test_what_is_expected_of_a_note_follows_its_name_and_stays_to_the_letter(tmp
     ).replace("note: vault:places/Lamp.md", 'note: "vault:places/Lamp, old.md"')
 
 
+def test_what_is_expected_of_one_of_two_notes_with_accents_encoded_otherwise_stays_when_the_other_is_renamed(
+    tmp_path: Path,
+) -> None:
+    vault = write_vault(tmp_path / "vault", {"places/Cafe\u0301.md": "# One\n", "places/Caf\u00e9.md": "# Two\n"})
+    file = tmp_path / "vault" / "lorestudio-expectations.yaml"
+    file.write_text("expectations:\n  - {note: places/Caf\u00e9.md, should: be in}\n", encoding="utf-8")
+    planned = plan_rename([vault], vault.path("places/Cafe\u0301.md"), NewName("Tea"))
+    assert [each.path for each in planned.changes.changes if each.path == file] == []
+
+
 @pytest.mark.parametrize("name", ["places/Caf\u00e9.md", "caf\u00e9"])
 def test_what_is_expected_follows_a_note_whose_accents_are_encoded_otherwise(tmp_path: Path, name: str) -> None:
     vault = write_vault(tmp_path / "vault", {"places/Cafe\u0301.md": "# Cafe\u0301\n"})
