@@ -43,6 +43,8 @@ class Copies:
         self.kept[path] = text
 
     def drop(self, path: Path) -> None:
+        if self.full:
+            raise SaveError("The disk is full.")
         self.asked.append(("drop", path.name))
         self.kept.pop(path, None)
 
@@ -574,6 +576,36 @@ def test_a_copy_that_could_not_be_written_is_not_written_once_the_note_is_saved(
     store._again.timeout.emit()
     done()
     assert [asked for asked in copies.asked if asked[0] == "keep"] == []
+
+
+def test_what_is_given_up_while_its_copy_cannot_be_written_has_none_later(store, buffer, path, done) -> None:
+    copies = store.keeping = Copies()
+    copies.full = True
+    copies.gate.clear()
+    typed(buffer, "b")
+    store.keep_now()
+    store.reopen(path)
+    copies.gate.set()
+    done()
+    copies.full = False
+    store._again.timeout.emit()
+    done()
+    assert copies.asked == [("drop", path.name)]
+
+
+def test_a_copy_that_could_not_be_taken_away_is_taken_away_later(store, buffer, path, done) -> None:
+    copies = store.keeping = Copies()
+    typed(buffer, "b")
+    store.keep_now()
+    done()
+    copies.full = True
+    store.reopen(path)
+    done()
+    assert path in copies.kept
+    copies.full = False
+    store._again.timeout.emit()
+    done()
+    assert copies.kept == {}
 
 
 # ---- what was found -------------------------------------------------------------------------------------------------
