@@ -71,6 +71,11 @@ def test_beyond_the_last_row_and_column_there_is_nothing(theme: Theme) -> None:
     ]
     assert there == [(0, 0), (0, 1), (1, 0), (1, 1)]
     assert (model.rowCount(model.index(0, 1)), model.rowCount(quay)) == (0, 2)
+    assert [model.hasChildren(each) for each in (model.index(0, 1), quay, model.index(0, 0, quay))] == [
+        False,
+        True,
+        False,
+    ]
     assert model.headerData(2, HORIZONTAL) is model.headerData(0, Qt.Orientation.Vertical) is None
     assert (model.flags(QModelIndex()), QModelIndex().data()) == (Qt.ItemFlag.NoItemFlags, None)
 
