@@ -473,7 +473,7 @@ class VaultPane(Pane):
         filtered = (self.table_model if self.view is self.table else self.model).filtered
         whose = tr("all: ") if filtered else ""  # the line above counts what the filter lets through
         chosen = tr("{amount} chosen: ", amount=number(len(notes))) if several else whose
-        self.totals.setText(chosen + words)
+        self.totals.setText((chosen + words).replace("≈ ", "≈\u00a0"))  # a line ends before both or after both
         names = count(len(constants), "constant", "constants")
         self.totals.setToolTip(tr("Of {entries}, {constants}", entries=count(len(entries), "entry", "entries"),
                                   constants=names))  # fmt: skip

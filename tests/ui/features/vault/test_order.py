@@ -100,15 +100,15 @@ def test_totals_of_the_vault_and_of_what_is_chosen(window: MainWindow, qtbot: Qt
     """Each note has 40 characters, which are 10 tokens at 4 a token."""
     assert window.session.project is not None
     each = window.session.project.index.entries[0].tokens
-    assert window.vault.totals.text() == f"≈ {4 * each} tokens · constants ≈ {each}"
+    assert window.vault.totals.text() == f"≈\u00a0{4 * each} tokens · constants ≈\u00a0{each}"
     window.vault.table.select_places([1, 2, 3], 1)
-    assert window.vault.totals.text() == f"3 chosen: ≈ {3 * each} tokens"
+    assert window.vault.totals.text() == f"3 chosen: ≈\u00a0{3 * each} tokens"
     window.vault.table.select_places([0, 1], 0)
-    assert window.vault.totals.text() == f"2 chosen: ≈ {2 * each} tokens · constants ≈ {each}"
+    assert window.vault.totals.text() == f"2 chosen: ≈\u00a0{2 * each} tokens · constants ≈\u00a0{each}"
     window.vault.table.select_places([0], 0)
     window.vault.filter.setText("B")
     qtbot.waitUntil(lambda: window.vault.matches.text() == "1 of 4 entries")
-    assert window.vault.totals.text() == f"all: ≈ {4 * each} tokens · constants ≈ {each}"
+    assert window.vault.totals.text() == f"all: ≈\u00a0{4 * each} tokens · constants ≈\u00a0{each}"
 
 
 @pytest.mark.always
