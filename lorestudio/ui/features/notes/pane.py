@@ -369,6 +369,9 @@ class EntryPane(Pane):
             elif self._selection.entry is not None:
                 text = tr("What is chosen comes from the chat's memory or a lorebook file. “Why?” tells of it.")
                 self.say_empty(tr("No note of the vault"), text)
+            elif (index := self._session.project.index).vaults and not index.entries:
+                text = tr("An entry is a note with the lorebook tag. It is written and changed here.")
+                self.say_empty(tr("No entries"), text, (("note.new", tr("New note…")),))
             else:
                 text = tr("Choose one in the vault, the answers or the budget, and read and change its note here.")
                 self.say_empty(tr("No entry chosen"), text, (("go.entry", tr("Go to entry…")),))

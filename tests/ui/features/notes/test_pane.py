@@ -860,6 +860,13 @@ def test_it_says_what_could_be_shown_where_nothing_is(make_alone, tmp_path: Path
     for do in (found.pane.save, found.pane.revert, found.pane.show_history, found.pane.compare):
         do()
     assert found.session.jobs.idle
+    (tmp_path / "empty").mkdir()
+    found.selection.clear()
+    found.session.set_project(open_project([tmp_path / "empty"]))
+    found.settle()
+    assert found.pane.empty.title.text() == "No entries"
+    found.pane.empty.page.findChild(QPushButton).click()
+    assert wanted == ["go.entry", "note.new"]
 
 
 @pytest.mark.parametrize(
