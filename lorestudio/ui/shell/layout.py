@@ -337,6 +337,7 @@ _ANSWERS: Final = DockColumn(
     0.44, 0.43, (DockStack(_TRACES, 0.74), DockStack(("budget",), 0.26)), low=(DockStack((*_TRACES, "budget")),)
 )
 _RESULTS: Final = ("trace", "expectations", "scores", "timeline", "compare", "verify", "problems")
+_BESIDE_NOTE: Final = ("trace", "chat", "problems", "timeline", *_JUDGED, "compare", "verify")
 
 DEBUG: Final = Workspace(
     "debug", "Debug", "Every turn explained: the chat, the trace, and why",
@@ -356,13 +357,11 @@ WRITE: Final = Workspace(
     "write", "Write", "The note in the middle, and beside it what each keystroke does",
     (
         _VAULT,
-        DockColumn(0.48, 0.46, (DockStack(("entry", "graph", "settings", "bench", "recap", "memories")),)),
+        DockColumn(0.47, 0.46, (DockStack(("entry", "graph", "settings", "bench", "recap", "memories")),)),
         DockColumn(
-            0.34, 0.33,
-            (
-                DockStack(("trace", "chat", "problems", "timeline", *_JUDGED, "compare", "verify"), 0.5),
-                DockStack(("links", "budget"), 0.5),
-            ),
+            0.35, 0.33,
+            (DockStack(_BESIDE_NOTE, 0.5), DockStack(("links", "budget"), 0.5)),
+            low=(DockStack(_BESIDE_NOTE, 0.62), DockStack(("links", "budget"), 0.38)),
         ),
     ),
     frozenset({"search", "graph", "settings", "bench", "recap", "memories", "timeline", "compare"}) | _HIDDEN,

@@ -25,7 +25,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from lorestudio.ui.shell.layout import TUNE, WORKSPACES
+from lorestudio.ui.shell.layout import TUNE, WORKSPACES, WRITE
 from lorestudio.ui.shell.main_window import MainWindow
 from lorestudio.ui.widgets.pane import ElidedLabel
 from tests.ui.conftest import drain, settle
@@ -171,6 +171,13 @@ def test_no_words_of_a_pane_are_cut_off(letters: float, studio: MainWindow, size
                 assert wrong(dock) == set(), (workspace.name, name)
 
 
+def in_whole(studio: MainWindow) -> int:
+    """How many answers are seen in whole."""
+    answers = studio.docks["trace"].pane.answers
+    rows = ((answers.rowViewportPosition(row), answers.rowHeight(row)) for row in range(answers.model().rowCount()))
+    return sum(top >= 0 and top + high <= answers.viewport().height() for top, high in rows)
+
+
 @pytest.mark.parametrize(("size", "least"), [((1280, 800), 5), ((1024, 640), 3)], ids=str)
 def test_tuning_has_all_tabs_in_sight_and_several_answers(
     studio: MainWindow, size: tuple[int, int], least: int
@@ -182,9 +189,17 @@ def test_tuning_has_all_tabs_in_sight_and_several_answers(
     bars = [each for each in studio.findChildren(QTabBar) if each.parent() is studio and each.isVisible()]
     assert len(bars) == 3
     assert [each for each in bars if each.sizeHint().width() > each.width()] == []
-    answers = studio.docks["trace"].pane.answers
-    rows = ((answers.rowViewportPosition(row), answers.rowHeight(row)) for row in range(answers.model().rowCount()))
-    assert sum(top >= 0 and top + high <= answers.viewport().height() for top, high in rows) >= least
+    assert in_whole(studio) >= least
+
+
+def test_beside_a_note_a_low_window_shows_several_answers(studio: MainWindow) -> None:
+    studio.resize(1280, 800)
+    studio.context.layout.enter(WRITE)
+    studio.context.selection.choose_entry(None)
+    settle(studio)
+    assert in_whole(studio) >= 3
+    pane = studio.docks["trace"].pane  # which was wide before
+    assert pane.filter.mapTo(pane.tabs, pane.filter.rect().topLeft()).y() < pane.tabs.tabBar().height()
 
 
 def test_a_small_window_says_in_one_line_all_of_how_the_chat_is_run(studio: MainWindow) -> None:
