@@ -433,6 +433,7 @@ class SettingsView(QWidget):
         header.setStretchLastSection(False)  # the names take what the values leave
         header.setSectionResizeMode(SETTING, QHeaderView.ResizeMode.Stretch)
         header.resizeSection(VALUE, 150)
+        self.model.dataChanged.connect(self._give_room)
         self._pages = stack(tree, self.nothing, of=self)
         top = FoldingRow(self.search, holding(self.choices), self, margins=(8, 5, 8, 3))
         tight(top, (self._pages, 1), of=self)
@@ -464,6 +465,7 @@ class SettingsView(QWidget):
 
     def refill(self) -> None:
         """The model was filled anew: what was chosen is chosen again."""
+        self._give_room()
         self._pages.setCurrentWidget(self.tree if self.model.groups else self.nothing)
         if not self.model.groups:
             self._say_nothing()
@@ -475,6 +477,14 @@ class SettingsView(QWidget):
             self.tree.scrollTo(place)
         elif self.search.text().strip() and self.model.groups:
             self.tree.setCurrentIndex(self.model.index(0, SETTING, self.model.index(0, SETTING)))
+
+    def _give_room(self, first: QModelIndex | None = None) -> None:
+        """A heading that has nothing to say of its settings takes the width of both columns; told of what changed."""
+        if first is not None and first.parent().isValid():
+            return
+        for place in range(self.model.rowCount()):
+            said = self.model.index(place, VALUE).data()
+            self.tree.setFirstColumnSpanned(place, QModelIndex(), not said)
 
     def _filter(self) -> None:
         by = self.grouping.currentData()

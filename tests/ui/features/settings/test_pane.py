@@ -425,6 +425,32 @@ def test_searching_opens_what_fits_and_says_when_nothing_does(window) -> None:
     assert len(shown(pane.model)) == len(declarations())
 
 
+def test_a_heading_that_says_nothing_of_its_settings_has_the_width_of_both_columns(window, qtbot) -> None:
+    pane = window.features.settings.pane
+
+    def headings() -> dict[str, tuple[str, bool]]:
+        """What each says of its settings, and whether it takes both columns."""
+        model, tree = pane.model, pane.view.tree
+        rows = range(model.rowCount())
+        said = {row: (model.index(row, VALUE).data(), tree.isFirstColumnSpanned(row, QModelIndex())) for row in rows}
+        return {model.index(row, 0).data(): told for row, told in said.items()}
+
+    assert headings()["AI selection: connection"] == ("", True)
+    assert headings()["Fuzzy search"] == ("", True)
+    pane.model.try_value(pane.model.setting(pane.model.place_of("fuzzy_search_enabled")), True)
+    assert headings()["Fuzzy search"] == ("1 changed", False)
+    pane.model.try_value(None)
+    assert headings()["Fuzzy search"] == ("", True)
+    settings = window.session.project.settings
+    window.session.parts.adjust("x", settings=settings.model_copy(update={"fuzzy_search_enabled": True}))
+    settle(window, qtbot)
+    assert headings()["Fuzzy search"] == ("1 changed", False)
+    pane.view.search.setText("fuzzy")
+    assert headings()["Fuzzy search"] == ("1 changed", False)
+    pane.view.search.clear()
+    assert headings()["AI selection: connection"] == ("", True)
+
+
 def test_grouped_by_stage_and_following_a_stage(window) -> None:
     pane = show(window, "max_entries")
     assert "budget" in pane.editor.stages.text()
