@@ -394,7 +394,7 @@ class TimelinePane(Pane):
         buttons = (self.out, self.into, self.swipes, self.injected, self.save)
         for button, icon in zip(buttons, ("minus", "plus", "columns", "check", "save"), strict=True):
             iconed(self.theme, button, icon)
-        return holding(row(self.order, *buttons, spacing=1, margins=0))
+        return holding(row(self.order, 1, *buttons, spacing=1, margins=0))
 
     def _connect(self) -> None:
         session, selection = self._session, self._selection

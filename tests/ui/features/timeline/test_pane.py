@@ -662,6 +662,19 @@ def test_buttons_show_what_is_shown(window: MainWindow) -> None:
     assert pane.map.cell == before
 
 
+def test_on_a_line_of_their_own_the_order_begins_it_and_the_buttons_end_it(window: MainWindow) -> None:
+    pane = pane_of(window)
+    commands(window).jump(Generation(4), None)
+    pane.resize(340, 400)
+    drain()
+    order, *buttons = (pane.order, pane.swipes, pane.injected, pane.save)
+    line = order.parentWidget()
+    assert not pane.tabs.isAncestorOf(line)
+    assert order.x() == 0
+    assert [after.x() - before.geometry().right() for before, after in itertools.pairwise(buttons)] == [2, 2]
+    assert buttons[-1].geometry().right() == line.rect().right()
+
+
 def test_a_narrow_pane_has_fewer_buttons_and_a_low_one_fewer_lines(window: MainWindow) -> None:
     pane = pane_of(window)
     commands(window).jump(Generation(4), None)
