@@ -75,7 +75,7 @@ class LibraryListener(Struct, frozen=True):
 class Library:
     """The index of several vaults and everything that keeps it fresh.
 
-    Without a `cache` every opening reads all notes.
+    Without a `cache` every opening reads all notes. What was read of these vaults before can be `known`.
     """
 
     def __init__(
@@ -87,6 +87,7 @@ class Library:
         cache: VaultCache | None = None,
         listener: LibraryListener = LibraryListener(),
         times: WatchTimes = DEFAULT_TIMES,
+        known: VaultState | None = None,
     ) -> None:
         self.sources = tuple(sources)
         self._settings = settings
@@ -94,7 +95,7 @@ class Library:
         self._cache = cache
         self._listener = listener
         self._times = times
-        self._state: VaultState | None = None
+        self._state = known
         self._stored: tuple[KnownVault, ...] = ()
         self._confirmed = False
         self._turn = asyncio.Lock()
@@ -111,22 +112,24 @@ class Library:
 
     @property
     def index(self) -> VaultIndex:
-        """The newest index; empty before the library is open. May be read from every thread."""
+        """The newest index; before the library is open what was known, else empty. May be read from every thread."""
         state = self._state
         return state.index if state is not None else VaultIndex()
 
     # ---- what can be done -------------------------------------------------------------------------------------------
 
     async def open(self, on_progress: OnRead | None = None) -> LibraryNews:
-        """Give the index: at once from the cache, with the comparison going on in the background, else by reading.
+        """Give the index: at once as known or cached, with the comparison going on in the background, else by reading.
 
         Vaults that cannot be read are `failures`; the index is then that of the others.
         """
-        state = await asyncio.to_thread(self._hydrate) if self._cache is not None and self.sources else None
+        state = self._state
+        if state is None and self._cache is not None and self.sources:
+            state = await asyncio.to_thread(self._hydrate)
+            self._stored = state.vaults if state is not None else ()
         if state is None:
             return await self.refresh(RefreshReason.OPENED, on_progress)
         self._state = state
-        self._stored = state.vaults
         news = LibraryNews(state.index, RefreshReason.OPENED, confirmed=False, state=state)
         self._listener.news(news)
         self._tell_cache_problems()

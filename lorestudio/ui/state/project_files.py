@@ -206,7 +206,8 @@ class VaultFollower(QObject):
     def follow(self, project: Project) -> None:
         """Notice from now on what changes in the vaults of a project that was read in another way."""
         if self._follows is None and project.places:
-            self._follows = self._begin(project.places, project.settings, project.counter)
+            known = project.vault_state  # else a large vault is read, and held, a second time
+            self._follows = self._begin(project.places, project.settings, project.counter, known=known)
 
     def take(self, follows: Job | None) -> None:
         """Follow these vaults instead of the ones before.
@@ -228,6 +229,7 @@ class VaultFollower(QObject):
         counter: TokenCounter,
         first: asyncio.Future[LibraryNews] | None = None,
         on_read: OnRead | None = None,
+        known: VaultState | None = None,
     ) -> Job:
         """Open a library and keep it open until the job is stopped; whoever waits for its first news gets them."""
 
@@ -235,7 +237,8 @@ class VaultFollower(QObject):
             sources = await asyncio.to_thread(vault_sources, places, self._connections.keys)
             listener = LibraryListener(news=job, problem=job)
             with VaultCache(self._cache_file) as cache:
-                async with Library(sources, settings, counter, cache=cache, listener=listener) as library:
+                made = Library(sources, settings, counter, cache=cache, listener=listener, known=known)
+                async with made as library:
                     news = await library.open(on_read)
                     if first is not None and news.failures and not news.index.entries:
                         raise VaultError(news.failures[0])

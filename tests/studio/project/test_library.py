@@ -140,6 +140,26 @@ def test_nothing_is_parsed_where_nothing_changed(folder: Path, cache: VaultCache
     run(work())
 
 
+def test_what_was_read_elsewhere_is_taken_over_and_kept(folder: Path, cache: VaultCache) -> None:
+    known = read_once([FolderSource(folder)], SETTINGS).state
+    assert known is not None
+
+    async def work() -> None:
+        write(folder, b=lore("changed"))
+        heard = Heard()
+        async with library(folder, heard=heard, cache=cache, known=known) as opened:
+            news = await opened.open()
+            assert (news.index, news.confirmed, news.changed) == (known.index, False, True)
+            await opened.settled()
+            assert [(each.parsed, each.changed) for each in heard.news[1:]] == [(1, True)]
+            assert contents(opened.index) == ["one", "changed"]
+            assert opened.index.entries[0] is known.index.entries[0]
+        async with library(folder, cache=cache) as again:
+            assert contents((await again.open()).index) == ["one", "changed"]
+
+    run(work())
+
+
 def test_other_rules_do_not_use_the_cache(folder: Path, cache: VaultCache) -> None:
     other = sanitise({"lorebookTag": "tale"}).settings
 

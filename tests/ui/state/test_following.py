@@ -635,3 +635,18 @@ def test_a_vault_that_is_closed_is_followed_no_longer(
     session.reading.close()
     assert follows.cancelled
     assert session.project is None
+
+
+def test_a_vault_that_was_read_in_another_way_is_not_read_a_second_time(
+    make_session: Callable[..., Session], qtbot: QtBot, tmp_path: Path
+) -> None:
+    session, told = make_session(replay=False, cache_file=tmp_path / "vaults.sqlite"), list[LibraryNews]()
+    assert session.reading._follower is not None
+    session.reading._follower.changed.connect(told.append)
+    make_project(tmp_path / "vault")
+    project = open_project([tmp_path / "vault"])
+    session.set_project(project)
+    session.reading.follow()
+    qtbot.waitUntil(lambda: any(news.confirmed for news in told))
+    assert project.index.entries
+    assert [(news.parsed, news.index is project.index) for news in told] == [(0, True)] * len(told)
