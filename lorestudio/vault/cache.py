@@ -258,15 +258,15 @@ def _write(connection: sqlite3.Connection, vault_id: str, vault: KnownVault, fol
             "SELECT filename, place, digest, modified_ns, changed_ns, size FROM files WHERE vault = ?", (number,)
         )
     }
-    rows, moved = [], []
+    changed, moved = [], []
     for place, file in enumerate(vault.files):
         old_place, *old = stored.get(file.filename, (None,))
         same = old == [file.digest, *(file.stamp or (None, None, None))]
         if parser != vault.parser or file.text is not None or not same:
-            rows.append(_row(number, place, file))
+            changed.append((place, file))
         elif place != old_place:
             moved.append((place, number, file.filename))
-    connection.executemany(_PUT, rows)
+    connection.executemany(_PUT, (_row(number, place, file) for place, file in changed))  # all at once take 100 MB
     connection.executemany("UPDATE files SET place = ? WHERE vault = ? AND filename = ?", moved)
     gone = stored.keys() - {file.filename for file in vault.files}
     connection.executemany("DELETE FROM files WHERE vault = ? AND filename = ?", ((number, name) for name in gone))

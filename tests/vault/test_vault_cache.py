@@ -5,6 +5,7 @@ import sqlite3
 import stat
 import sys
 import threading
+import tracemalloc
 import zlib
 from contextlib import closing
 from pathlib import Path
@@ -344,3 +345,17 @@ def test_any_text_comes_back(tmp_path_factory: pytest.TempPathFactory, texts: li
         target.store("v", vault)
         assert plain(target.hydrate("v", "V", vault.parser)) == plain(vault)
         assert target.problems == ()
+
+
+def test_a_large_vault_is_not_held_once_more_while_it_is_stored(tmp_path: Path) -> None:
+    texts = ScannedVault.of(
+        VaultFiles("v", tuple(NoteFile(f"{n}.md", f"---\ntags: [lorebook]\n---\n{n:020000}") for n in range(100)))
+    )
+    vault = update(None, [texts], SETTINGS, CHARS_4).state.vaults[0]
+    with VaultCache(tmp_path / "cache.sqlite") as opened:
+        tracemalloc.start()
+        opened.store("v", vault)
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert opened.hydrate("v", "v", vault.parser) is not None
+    assert peak < 500_000  # all of it has two million
