@@ -284,10 +284,12 @@ class _Writer:
             if member.key not in wanted:
                 continue
             # Of double members JavaScript reads the last, so that one alone has to say what is wanted.
-            value = self._text[member.start : member.end]
+            written = self._text[member.place : member.start]
             if last[member.key] == place:
-                value = self.write(member, wanted[member.key], own, step)
-            pieces.append((gap if place else None, self._text[member.place : member.start] + value))
+                written += self.write(member, wanted[member.key], own, step)
+            else:
+                written += self._text[member.start : member.end]
+            pieces.append((gap if place else None, written))
         colon = ": " if own or self._loose else ":"
         added = ((key, value) for key, value in wanted.items() if key not in last)
         pieces += [(None, f"{spell_record(key)}{colon}{self._spelled(value, own, step)}") for key, value in added]

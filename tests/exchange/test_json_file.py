@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 
 import pytest
 from hypothesis import given
@@ -100,3 +101,13 @@ def test_values_that_are_there_already_leave_the_text_as_it_is(outer, inner) -> 
 )  # fmt: skip
 def test_each_place_of_a_list_keeps_the_space_before_it(text: str, wanted: list[object], written: str) -> None:
     assert changed_text(text, wanted) == written  # type: ignore[arg-type]  # any value will do
+
+
+def test_a_large_book_is_held_twice_at_most_while_it_is_written() -> None:
+    entries = {str(uid): {"uid": uid, "content": "x" * 20_000} for uid in range(100)}
+    tracemalloc.start()
+    written = changed_text('{\n    "entries": {}\n}', {"entries": entries})
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert json.loads(written) == {"entries": entries}
+    assert peak < 2.5 * len(written)
