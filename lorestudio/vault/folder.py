@@ -40,8 +40,14 @@ class FolderListing(Struct, frozen=True):
     """The files of a vault that are to be read, in index order, and what could not be listed."""
 
     name: str
-    found: tuple[tuple[str, Path], ...]
+    folder: Path
+    names: tuple[str, ...]
     left_out: tuple[LeftOutNote, ...]
+
+    @property
+    def found(self) -> Iterator[tuple[str, Path]]:
+        """Name and place of each file; places are made on the way: thousands of them take as much as their notes."""
+        return ((name, self.folder / name) for name in self.names)
 
 
 def list_folder(
@@ -64,15 +70,15 @@ def list_folder(
     # A link to a folder above the vault leads back into the vault.
     walk.add_folder("", listing, frozenset(map(str, (home, *home.parents))), 0)
     if _is_extra_file(path, definition_path):
-        walk.found.append((definition_path, path / definition_path))
-    return FolderListing(vault, tuple(walk.found), tuple(walk.left_out))
+        walk.found.append(definition_path)
+    return FolderListing(vault, path, tuple(walk.found), tuple(walk.left_out))
 
 
 class _FolderItem(Struct):
     """One name in a folder."""
 
     name: str
-    path: Path
+    path: str
     is_folder: bool
     problem: OSError | None = None
 
@@ -82,7 +88,7 @@ class _Walk(Struct):
 
     vault: str
     cancel: CancelToken | None
-    found: list[tuple[str, Path]] = []
+    found: list[str] = []
     left_out: list[LeftOutNote] = []
 
     def add_folder(self, prefix: str, listing: Sequence[_FolderItem], above: frozenset[str], level: int) -> None:
@@ -93,21 +99,21 @@ class _Walk(Struct):
             if item.problem is not None:
                 self._leave_out(filename, _problem(item.problem), _trouble(filename, item.problem))
             elif not item.is_folder and item.name.endswith(".md"):
-                self._add_file(filename, item.path)
+                self._add_file(filename)
         for item in listing:
             if item.is_folder:
                 self._add_subfolder(prefix + item.name, item.path, above, level + 1)
 
-    def _add_file(self, filename: str, path: Path) -> None:
+    def _add_file(self, filename: str) -> None:
         if is_text(filename):
-            self.found.append((filename, path))
+            self.found.append(filename)
             return
         self._leave_out(
             filename, NoteProblem.UNREADABLE,
             f"The name of “{shown_name(filename)}” is not valid text, so the file is left out. Rename it.",
         )  # fmt: skip
 
-    def _add_subfolder(self, filename: str, path: Path, above: frozenset[str], level: int) -> None:
+    def _add_subfolder(self, filename: str, path: str, above: frozenset[str], level: int) -> None:
         if level >= MAX_LEVELS:
             self._leave_out(
                 filename, NoteProblem.TOO_DEEP,
@@ -198,7 +204,7 @@ def _is_extra_file(root: Path, filename: str) -> bool:
         return True  # reading it will say what is wrong
 
 
-def _list(folder: Path) -> list[_FolderItem]:
+def _list(folder: Path | str) -> list[_FolderItem]:
     """Names in a folder by UTF-16 code units, folders with a trailing slash in the sort key; no dot names."""
     items: list[_FolderItem] = []
     with os.scandir(folder) as entries:
@@ -206,9 +212,9 @@ def _list(folder: Path) -> list[_FolderItem]:
             if entry.name.startswith("."):
                 continue
             try:
-                items.append(_FolderItem(entry.name, Path(entry.path), entry.is_dir()))
+                items.append(_FolderItem(entry.name, entry.path, entry.is_dir()))
             except OSError as error:
-                items.append(_FolderItem(entry.name, Path(entry.path), is_folder=False, problem=error))
+                items.append(_FolderItem(entry.name, entry.path, is_folder=False, problem=error))
     # Big-endian bytes compare as the code units do.
     return sorted(items, key=lambda item: (item.name + "/" * item.is_folder).encode("utf-16-be", "surrogatepass"))
 
@@ -430,7 +436,7 @@ def scan_folder(
         else:
             files.append(found)
         if on_progress is not None:
-            on_progress(count, len(listing.found))
+            on_progress(count, len(listing.names))
     return ScannedVault(listing.name, files, tuple(left_out))
 
 
