@@ -508,7 +508,8 @@ class BudgetPane(Pane):
         if view.segments:
             self.pages.setCurrentWidget(self._shown_page)
         else:
-            self.say_empty(tr("Nothing was injected"), tr(summary(trace)))
+            doors = tuple((do, tr(title)) for each in trace.words.remarks(trace) for do, title in each.actions)
+            self.say_empty(tr("Nothing was injected"), tr(summary(trace)), doors)
         self._show_entry()
 
     def _show_budget(self, trace: Trace) -> BudgetView:

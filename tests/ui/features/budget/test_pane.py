@@ -141,6 +141,10 @@ def test_why_a_memory_took_nothing_is_said_in_its_own_words(
     window.show_pane("budget")
     assert window.budget.empty.isVisible()
     assert window.budget.empty.text.text().endswith("and no running recap goes into the prompt.")
+    *_others, last = window.budget.empty.page.findChildren(QPushButton)
+    assert last.text() == "Open Recap"
+    last.click()
+    assert not window.docks["recap"].visibleRegion().isEmpty()
 
 
 def test_before_anything_is_run_there_is_no_budget(make_window: Callable[..., MainWindow], tmp_path: Path) -> None:
