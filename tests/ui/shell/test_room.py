@@ -202,6 +202,14 @@ def test_beside_a_note_a_low_window_shows_several_answers(studio: MainWindow) ->
     assert pane.filter.mapTo(pane.tabs, pane.filter.rect().topLeft()).y() < pane.tabs.tabBar().height()
 
 
+def test_a_small_window_has_all_views_of_a_note_in_sight(studio: MainWindow) -> None:
+    studio.resize(1024, 640)
+    studio.context.uncover("entry")
+    settle(studio)
+    tabs = studio.docks["entry"].pane.tabs
+    assert tabs.sizeHint().width() <= tabs.width()
+
+
 def test_a_small_window_says_in_one_line_all_of_how_the_chat_is_run(studio: MainWindow) -> None:
     studio.resize(1024, 640)
     settle(studio)

@@ -51,7 +51,7 @@ from lorestudio.ui.widgets.layouts import (
     tool,
 )
 from lorestudio.ui.widgets.paint import draw_glyph, draw_words, entry_kind, hairline, set_inks
-from lorestudio.ui.widgets.pane import MessageBar, Pane
+from lorestudio.ui.widgets.pane import FoldingRow, MessageBar, Pane
 from lorestudio.vault.edited_vaults import NoteText
 from lorestudio.vault.entries import ParseRules, parse_note
 from lorestudio.vault.index import polling_seconds
@@ -205,7 +205,7 @@ class EntryPane(Pane):
         rule.setFixedHeight(1)
         named_row = row((self.heading, 1), self.dirty, self.save_button)
         head = column(named_row, self.chips, spacing=5, margins=(12, 8, 10, 4))
-        views = row(self.tabs, 1, self.editor.toggle, margins=(4, 0, 8, 0))
+        views = FoldingRow(self.tabs, holding(row(1, self.editor.toggle, margins=0)), margins=(4, 0, 8, 0))
         self._shown_page = holding(tight(head, self.bar, views, rule, self.finder, (self._views, 1)))
         self.column.addWidget(self.or_empty("entry", self._shown_page), 1)
         self._check_timer = later(self, self._check)
