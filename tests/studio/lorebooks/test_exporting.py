@@ -55,6 +55,8 @@ def test_a_book_that_nobody_touched_goes_out_as_it_came(tmp_path: Path, path: Pa
     after = written(plan)
     kept = {uid: raw for uid, raw in before["entries"].items() if raw.get("content") or raw.get("key")}
     assert json.dumps(after) == json.dumps({**before, "entries": kept})
+    without_notes = plan_export(lore_file(path), tmp_path / "out.json", RULES, ExportChoice())
+    assert json.dumps(written(without_notes)) == json.dumps(before)
 
 
 @pytest.mark.parametrize("form", ["sillytavern", "lorebook-v3", "csv", "markdown"])
@@ -99,7 +101,11 @@ def test_a_book_of_any_format_becomes_world_info_without_a_vault(tmp_path: Path,
     plan = plan_export(lore_file(path), tmp_path / "out.json", RULES, ExportChoice())
     assert [raw["content"] for raw in written(plan)["entries"].values()] == [raw["content"] for raw in lore.entries]
     assert plan.report.counts() == lore.report.counts()
-    assert (plan.link, plan.before) == (None, None)
+    assert set(lore.report.remarks) <= set(plan.report.remarks)
+    assert (plan.link, plan.before, plan.vault) == (None, None, path.parent)
+    for folder in {*lore.folders.values()}:
+        inside = plan_export(lore_file(path), tmp_path / "out.json", RULES, ExportChoice(folder=folder))
+        assert [note.fate.uid for note in inside.notes] == [uid for uid in lore.folders if lore.folders[uid] == folder]
 
 
 def test_some_entries_of_a_book_go_into_another_one(tmp_path: Path) -> None:
@@ -201,6 +207,8 @@ def test_a_book_that_is_too_large_to_be_read_again_is_written_without_a_link(
     with pytest.raises(InputError, match="Export fewer notes, or under another name"):
         export(place, target)
     assert export(place, tmp_path / "other.json").link is None
+    of_a_book = plan_export(lore_file(target), tmp_path / "other.json", RULES, ExportChoice())
+    assert of_a_book.report.remarks == (), "it has no vault that could be linked"
 
 
 def test_a_book_that_was_changed_while_the_export_was_looked_at_is_told(tmp_path: Path) -> None:
