@@ -97,6 +97,9 @@ def test_a_note_that_lies_elsewhere_in_the_vault_is_the_same():
     # Where a note of the first run lies still, and only did not come into question, another one of its title came in.
     diff = compare(before, after, {*there, ref(0, "A").note_key})
     assert (titles(diff.entered), titles(diff.left), diff.unchanged) == (["A", "B"], ["A", "B"], 1)
+    # What is no note, such as a memory, lies in no vault.
+    memories = [replace(each, system="facts", words=words_of("facts")) for each in (before, after)]
+    assert titles(compare(*memories, there).left) == ["A", "B"]
 
 
 def test_another_place_is_a_move():
@@ -145,6 +148,11 @@ def test_what_a_note_says_beside_its_text_is_no_rewrite():
     diff = compare(said("one", "two", content_hash="1_x_y"), said("one", "TWO", content_hash="2_x_y"))
     assert titles(diff.rewritten) == ["N1"]
     assert diff.unchanged == 1
+    # One that stands elsewhere now is no unchanged one.
+    turned = said("one", "two", content_hash="2_x_y")
+    turned = replace(turned, injections=turned.injections[::-1])
+    diff = compare(said("one", "two", content_hash="1_x_y"), turned)
+    assert (len(diff.moved), diff.rewritten, diff.unchanged) == (1, (), 1)
 
 
 def test_stopped_elsewhere_is_refated():
