@@ -57,12 +57,17 @@ def mentions(
 
 
 def _automaton(entries: Iterable[Entry]) -> ahocorasick.Automaton | None:
-    owners: dict[str, set[int]] = {}
+    owners: dict[str, AbstractSet[int]] = {}
     for entry in entries:
+        alone = frozenset((entry.id,))  # one for all names of the entry: most have no other owner, and sets are large
         for name in (entry.title, *entry.keys):
             folded = fold(name.strip())
             if len(folded) >= LEAST_NAME:
-                owners.setdefault(folded, set()).add(entry.id)
+                known = owners.setdefault(folded, alone)
+                if isinstance(known, set):
+                    known.add(entry.id)
+                elif known is not alone:
+                    owners[folded] = {*known, entry.id}
     return automaton_of({name: (len(name), frozenset(ids)) for name, ids in owners.items()})
 
 

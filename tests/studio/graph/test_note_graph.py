@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+import tracemalloc
 
 import pytest
 
@@ -17,7 +18,7 @@ from lorestudio.studio.graph.analysis import (
     shortest_path,
     study,
 )
-from lorestudio.studio.graph.graph import EdgeKind, NodeKind, build_graph, undirected
+from lorestudio.studio.graph.graph import EdgeKind, NodeKind, build_graph, mentions, undirected
 from lorestudio.systems.base import Wake, WakeFinder
 from tests.studio.graphs import clusters, edges, index_of, linked
 
@@ -290,3 +291,18 @@ def test_json_has_every_node_and_edge_with_what_is_known() -> None:
 def test_an_empty_vault_has_an_empty_graph() -> None:
     found = found_in(index_of())
     assert (dict(found.graph.nodes), found.communities, found.gaps.count) == ({}, (), 0)
+
+
+def test_names_of_one_entry_alone_share_what_says_so() -> None:
+    index = index_of(*({"title": f"Title {n}", "keys": tuple(f"key {n} {k}" for k in range(9))} for n in range(500)))
+    tracemalloc.start()
+    found = mentions(index.entries, {entry.id: frozenset() for entry in index.entries})
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert found == {}
+    assert peak < 3_000 * len(index.entries)  # two sets for each name take that alone
+
+
+def test_a_name_of_several_entries_mentions_all_of_them() -> None:
+    index = index_of({"title": "A", "content": "The gate."}, *({"title": each, "keys": ("gate",)} for each in "BCD"))
+    assert mentions(index.entries, {0: {1, 2, 3}, 1: {0}, 2: {0}, 3: {0}}) == {(0, 1): 1, (0, 2): 1, (0, 3): 1}
