@@ -146,8 +146,8 @@ def plan_export(vault: VaultNotes, target: Path, rules: ParseRules, choice: Expo
     links = links_of(vault) if book is None else ()
     told: list[str] = []
     here = link_to(links, target)
-    found = list(_notes(vault, links, here, rules, choice) if book is None else _entries(book.lore, choice))
-    notes = tuple(_numbered(found, links, here, told))
+    found = _notes(vault, links, here, rules, choice) if book is None else _entries(book.lore, choice)
+    notes = tuple(_numbered(list(found), links, here, told))
     going = [note.raw for note in notes if note.raw is not None]
     if not going:
         why = _no_such_folder(choice.folder.strip("/"), vault, book) or (
@@ -228,7 +228,8 @@ def _notes(
             continue
         if {rules.lorebook_tag, rules.guide_tag}.isdisjoint(vault.index.notes[filename].tags) and not choice.only:
             continue  # an ordinary note
-        text = read_note(vault.path(filename))[0]
+        text, before = read_note(vault.path(filename))[0], vault.index.notes[filename].text
+        text = before if before == text else text  # all of a large vault's would be there twice
         values = values_of(text)[0]
         book, uid = to_string(values.get(BOOK) or ""), values.get(UID)
         link = by_uid.get((book, to_string(uid)))

@@ -402,3 +402,11 @@ def test_a_chat_is_run_with_the_vault_and_with_the_book(tmp_path: Path) -> None:
     assert tried.counts["Gated.md"][1] > 0
     assert all(turn.vault_only == () and turn.book_only == ("Gated.md",) for turn in tried.turns)
     assert tried.sentence == f"In {2 - len(tried.turns)} of 2 replies the book gives the same entries."
+
+
+def test_a_text_that_is_known_is_not_held_a_second_time(tmp_path: Path) -> None:
+    place = imported(tmp_path, book(tmp_path, {"key": ["bell"], "content": "It rings."}))
+    notes = read_vault_notes(place)
+    (note,) = plan_export(notes, tmp_path / "out.json", RULES, ExportChoice()).notes
+    assert "It rings." in note.text
+    assert note.text is notes.index.notes[note.filename].text
