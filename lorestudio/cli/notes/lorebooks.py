@@ -195,7 +195,8 @@ def export_notes(
     First it says what becomes of every entry and field. A note that says `wi_export: false` stays at home. Entries that
     came from a lorebook and were not touched go out member for member.
     """
-    read = lore_file(vault) if vault.is_file() else notes_of(vault)
+    # what notes name is asked only to find those that are named here
+    read = lore_file(vault) if vault.is_file() else notes_of(vault, wanted=None if notes else lambda _note: True)
     only = frozenset(note if vault.is_file() else find_note(read, note) for note in notes) if notes else None
     plan = plan_export(read, real_path(to), given.reading, choice.choice(only, to))
     tried = None
