@@ -6,6 +6,7 @@ import itertools
 
 import pytest
 from PySide6.QtCore import QSettings
+from PySide6.QtWidgets import QPushButton
 
 from lorestudio.ui.shell.shortcuts import ShortcutsDialog, ShortcutStore, clashing, normal, objections, with_shortcuts
 
@@ -144,6 +145,9 @@ def test_searching_by_name_and_by_key(dialog) -> None:
     assert dialog.action is None
     dialog.type("F8")
     assert [each.isEnabled() for each in (dialog.set, dialog.add)] == [False, False]
+    dialog.view.findChild(QPushButton).click()
+    assert dialog.search.text() == ""
+    assert dialog.model.rowCount() > 1
 
 
 @pytest.mark.long

@@ -510,6 +510,9 @@ def test_search_marks_hits_and_filters_the_list(window: MainWindow, pane: GraphP
     qtbot.keyClick(pane.bar.search, Qt.Key.Key_Escape)
     assert (pane.bar.search.text(), pane.view.drawing.hits) == ("", frozenset())
     assert set(table(pane)) == set(NAMES)
+    pane.bar.search.setText("nowhere")
+    pane.lists.entries.findChild(QPushButton).click()  # there is no row
+    assert (pane.bar.search.text(), set(table(pane))) == ("", set(NAMES))
 
 
 @pytest.mark.parametrize("name", ["light", "dark", "contrast"])
