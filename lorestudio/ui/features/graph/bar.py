@@ -212,7 +212,7 @@ class EdgeLegend(QWidget):
         columns = len(offered) if self.width() >= self._wide() else 2
         if columns != self._columns or again:
             self._columns = columns
-            for place, button in enumerate(offered):
+            for place, button in enumerate(sorted(self.buttons.values(), key=QToolButton.isHidden)):
                 self._grid.addWidget(button, place // columns, place % columns, Qt.AlignmentFlag.AlignLeft)
             self._grid.setColumnStretch(2, 0)
             self._grid.setColumnStretch(len(self.buttons), 1)
