@@ -21,7 +21,7 @@ from inspect import iscoroutinefunction
 from typing import Any, Final, TypeVar
 from weakref import WeakSet
 
-from PySide6.QtCore import QCoreApplication, QObject, QTimer, Signal
+from PySide6.QtCore import QCoreApplication, QObject, Signal
 from PySide6.QtCore import QEventLoop as QtEventLoop
 from qasync import QEventLoop
 from shiboken6 import isValid
@@ -75,13 +75,11 @@ class WindowLoop(QEventLoop):  # type: ignore[misc]  # qasync is not typed
         self.free.set()
         self.blocked = False
         """Whether the window itself waits for a thread, and takes in nothing."""
-        self._turn = QTimer(singleShot=True, interval=0)  # once what waits has been handled, and drawn
-        self._turn.timeout.connect(self.free.set)
 
     def go_first(self) -> None:
         """Have the threads of the pool hold still until this turn of the window, with what it draws, is over."""
         self.free.clear()
-        self._turn.start()
+        self.call_soon(self.free.set)  # once what waits has been handled, and drawn
 
     def call_later(
         self, delay: float, callback: Callable[..., object], *args: object, context: Context | None = None
