@@ -21,7 +21,7 @@ from inspect import iscoroutinefunction
 from typing import Any, Final, TypeVar
 from weakref import WeakSet
 
-from PySide6.QtCore import QCoreApplication, QObject, Signal
+from PySide6.QtCore import QCoreApplication, QEvent, QObject, Qt, Signal
 from PySide6.QtCore import QEventLoop as QtEventLoop
 from qasync import QEventLoop
 from shiboken6 import isValid
@@ -40,6 +40,9 @@ COURTESY_SECONDS: Final = 0.1
 
 ENDING_SECONDS: Final = 10.0
 """How long the end of a window waits for what is under way."""
+
+_AFTER_DRAWING: Final = Qt.EventPriority.LowEventPriority.value - 1
+"""Qt draws with low priority. A timer would not do: one that is begun by another may come before what was posted."""
 
 _NOT_THE_PERSON: Final = (
     QtEventLoop.ProcessEventsFlag.ExcludeUserInputEvents | QtEventLoop.ProcessEventsFlag.ExcludeSocketNotifiers
@@ -62,6 +65,19 @@ class _Handle(asyncio.Handle):
             _set_running_loop(before)
 
 
+class _Turn(QObject):
+    """Ends a turn of the window: what comes to it does so once all else was handled, and drawn."""
+
+    def __init__(self, free: threading.Event) -> None:
+        super().__init__()
+        self._free = free
+
+    def event(self, _event: QEvent) -> bool:
+        """Qt: threads may go on."""
+        self._free.set()
+        return True
+
+
 class WindowLoop(QEventLoop):  # type: ignore[misc]  # qasync is not typed
     """Its tasks go on wherever Qt's events are handled: in the program, in a test, while a picture is drawn."""
 
@@ -73,13 +89,14 @@ class WindowLoop(QEventLoop):  # type: ignore[misc]  # qasync is not typed
         self.free = threading.Event()
         """Whether threads may compute; not while the window takes in what one of them told, or began one."""
         self.free.set()
+        self._turn = _Turn(self.free)
         self.blocked = False
         """Whether the window itself waits for a thread, and takes in nothing."""
 
     def go_first(self) -> None:
         """Have the threads of the pool hold still until this turn of the window, with what it draws, is over."""
         self.free.clear()
-        self.call_soon(self.free.set)  # once what waits has been handled, and drawn
+        QCoreApplication.postEvent(self._turn, QEvent(QEvent.Type.User), _AFTER_DRAWING)
 
     def call_later(
         self, delay: float, callback: Callable[..., object], *args: object, context: Context | None = None
@@ -129,8 +146,8 @@ class _Token(CancelToken):
     @property
     def cancelled(self) -> bool:
         """Whether somebody asked."""
-        if not self._free.is_set() and threading.current_thread() is not threading.main_thread():
-            self._free.wait(COURTESY_SECONDS)
+        held = not self._free.is_set() and threading.current_thread() is not threading.main_thread()
+        if held and not self._free.wait(COURTESY_SECONDS):
             self._free.set()  # once for a turn: the next look would wait as long again
         return super().cancelled
 
