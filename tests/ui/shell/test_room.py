@@ -225,8 +225,9 @@ BEGUN_FIRST = {"graph", "search", "links", "bench", "tuning", "verify"}
 """Panes with a line of their own that says what came of what was begun there."""
 
 
-def test_every_label_of_a_pane_that_is_seen_says_something(studio: MainWindow) -> None:
+def test_every_label_of_a_pane_that_is_seen_says_something(studio: MainWindow, qtbot: QtBot) -> None:
     silent: dict[str, set[str]] = {"title": set(), "inside": set()}
+    qtbot.waitUntil(lambda: studio.features.problems.pane.problems is not None)  # the checks wait for a pause
     for name, dock in studio.context.layout.docks.items():
         studio.context.uncover(name)
         settle(studio)
