@@ -24,6 +24,7 @@ from PySide6.QtWidgets import (
     QToolButton,
     QWidget,
 )
+from pytestqt.qtbot import QtBot
 
 from lorestudio.ui.shell.layout import TUNE, WORKSPACES, WRITE
 from lorestudio.ui.shell.main_window import MainWindow
