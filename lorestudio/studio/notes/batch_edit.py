@@ -12,12 +12,15 @@ from typing import Final, TypeAlias
 
 from msgspec import Struct
 
-from lorestudio.domain.entry import NoteProblem
+from lorestudio.domain.entry import Entry, NoteProblem
 from lorestudio.domain.javascript import Json, to_string, trim
+from lorestudio.domain.texts import reading_order
+from lorestudio.exchange.lorebooks.reading import NAMED
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.notes.book_entries import entry_texts, is_book_entry, plan_edits
 from lorestudio.studio.notes.changes.change_set import ChangeSet, NoteFileChange
 from lorestudio.studio.notes.vault_notes import Planned, VaultNotes, home_of
+from lorestudio.studio.project.project import Project
 from lorestudio.trace.model import rank
 from lorestudio.trace.wording import plural
 from lorestudio.vault.entries import ParseRules, parse_note
@@ -152,6 +155,52 @@ def stepped_priorities(priorities: Sequence[float], step: int = STEP) -> dict[in
     first = max(LEAST_PRIORITY, math.floor(min(map(rank, priorities), default=LEAST_PRIORITY)))
     wanted = ((place, first + step * place) for place in range(len(priorities)))
     return {place: number for place, number in wanted if priorities[place] != number}
+
+
+class Ranks:
+    """What ranks the entries of a project: the priorities of its notes, the lowest first, or the orders of its
+    lorebooks' entries, the highest first. An entry's order is its book's, also where it is read as a note.
+    """
+
+    def __init__(self, project: Project | None) -> None:
+        self._project, self.of_books = project, project is not None and project.of_books
+        books = project.books if project is not None and self.of_books else ()
+        self._orders = {(book.name, f"{NAMED}{each.name}"): each.order for book in books for each in book.entries}
+        self.name = "order" if self.of_books else "priority"
+
+    def number(self, entry: Entry) -> float:
+        """The entry's priority or order."""
+        return self._orders.get(entry.note_key, entry.priority)
+
+    def in_order(self) -> list[Entry]:
+        """All entries by their number, the lowest first; of equal ones those come first that a table has first."""
+
+        def place(entry: Entry) -> tuple[float, object]:
+            number = self.number(entry)
+            return (number if self.of_books else rank(number)), reading_order(entry.title)
+
+        return sorted(self._project.index.entries if self._project is not None else (), key=place)
+
+    def stepped(self, order: Sequence[Entry], step: int = STEP) -> dict[Path, int]:
+        """The new numbers of entries in this order, the lowest first, by their paths; see `stepped_priorities`."""
+        return self._renumbered(order, partial(stepped_priorities, step=step))
+
+    def moved(self, order: Sequence[Entry], moved: range) -> dict[Path, int]:
+        """The new numbers where these places of an order were put between the others; see `moved_priorities`."""
+        return self._renumbered(order, partial(moved_priorities, moved=moved))
+
+    def _renumbered(
+        self, order: Sequence[Entry], numbered: Callable[[Sequence[float]], Mapping[int, int]]
+    ) -> dict[Path, int]:
+        """Orders begin lower than priorities: they are numbered as if they were such, and moved back."""
+        numbers = [self.number(entry) for entry in order]
+        shift = LEAST_PRIORITY + STEP * len(order) - math.floor(min(numbers, default=0)) if self.of_books else 0
+        found: dict[Path, int] = {}
+        for at, number in numbered([number + shift for number in numbers]).items():
+            path = self._project.note_path(*order[at].note_key) if self._project is not None else None
+            if path is not None:
+                found[path] = number - shift
+        return found
 
 
 def property_edit(document: NoteDocument, name: str, change: PropertyChange) -> TextEdit | None:

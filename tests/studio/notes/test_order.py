@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from itertools import pairwise
 from pathlib import Path
 
@@ -9,7 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lorestudio.studio.notes.batch_edit import LEAST_PRIORITY, moved_priorities, plan_numbers, stepped_priorities
+from lorestudio.exchange.lorebooks.entry import NEW_ENTRY
+from lorestudio.studio.notes.batch_edit import LEAST_PRIORITY, Ranks, moved_priorities, plan_numbers, stepped_priorities
+from lorestudio.studio.project.project import open_project
+from lorestudio.systems.registry import KINDS
 from lorestudio.trace.model import rank
 from tests.studio.note_worlds import applied, write_vault
 
@@ -74,3 +78,19 @@ def test_only_the_numbers_of_the_notes_change(tmp_path: Path) -> None:
     assert applied(planned, vault) == {
         "A.md": f"{head}priority: 20\n---\nA.\n", "B.md": f"{head}priority: 30\n---\nB.\n",
     }  # fmt: skip
+
+
+@pytest.mark.parametrize("system", ["world-info", "deeplore"])
+def test_a_lorebooks_entries_are_ranked_by_its_orders_whoever_reads_them(tmp_path: Path, system: str) -> None:
+    """Read as notes they have priorities, which are none of the book's numbers and go the other way."""
+    path = tmp_path / "Book.json"
+    entries = {
+        str(uid): {**NEW_ENTRY, "uid": uid, "comment": title, "key": ["a"], "content": "A.", "order": order}
+        for uid, (title, order) in enumerate([("Low", 0), ("Middle", 5), ("High", 500)])
+    }
+    path.write_text(json.dumps({"entries": entries}), "utf-8")
+    ranks = Ranks(open_project([path]).read_for(KINDS[system]))
+    order = ranks.in_order()
+    assert [(entry.title, ranks.number(entry)) for entry in order] == [("Low", 0), ("Middle", 5), ("High", 500)]
+    assert (ranks.name, ranks.stepped(order)) == ("order", {path / "uid 1": 10, path / "uid 2": 20})
+    assert ranks.moved([order[2], *order[:2]], range(1)) == {path / "uid 2": -10}

@@ -5,7 +5,6 @@ The switcher has notes by title or alias, those looked at last first, and a new 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -17,25 +16,23 @@ from PySide6.QtWidgets import QDialog, QWidget
 
 from lorestudio.domain.entry import Entry, LeftOutNote, NoteProblem, VaultIndex
 from lorestudio.domain.records import replace
-from lorestudio.domain.texts import reading_order, shorten
+from lorestudio.domain.texts import shorten
 from lorestudio.exchange.problems import InputError
-from lorestudio.studio.notes.batch_edit import (
-    LEAST_PRIORITY,
-    STEP,
-    SetValue,
-    moved_priorities,
-    plan_numbers,
-    plan_property,
-    stepped_priorities,
+from lorestudio.studio.notes.batch_edit import STEP, Ranks, SetValue, plan_numbers, plan_property
+from lorestudio.studio.notes.book_entries import (
+    plan_copies,
+    plan_new_entry,
+    plan_removal,
+    plan_switch,
+    plan_title,
+    ranked_by_order,
 )
-from lorestudio.studio.notes.book_entries import plan_copies, plan_new_entry, plan_removal, plan_switch, plan_title
 from lorestudio.studio.notes.changes.change_set import ChangedMeanwhileError
 from lorestudio.studio.notes.note_files import plan_delete, plan_duplicate, remove_empty
 from lorestudio.studio.notes.renaming import NewName, plan_move, plan_move_folder, plan_rename, says_title
 from lorestudio.studio.notes.search import plan_repairs
 from lorestudio.studio.notes.usage import usage_csv, usage_rows
 from lorestudio.studio.notes.vault_notes import Planned, VaultNotes, alias_key, read_aliases
-from lorestudio.trace.model import rank
 from lorestudio.ui.features.notes.pane import EntryPane
 from lorestudio.ui.features.problems.pane import ProblemsPane
 from lorestudio.ui.features.vault.pane import VaultPane
@@ -451,44 +448,36 @@ class VaultFeature(Feature):
 
     def move_in_order(self, steps: int) -> None:
         """Renumber priorities so that the notes come one place earlier or later."""
-        order = self._in_order()
-        steps = -steps if self.work.has_books else steps  # the highest order of a lorebook comes first
+        ranks = self._ranks()
+        order = ranks.in_order()
+        steps = -steps if ranks.of_books else steps  # the highest order of a lorebook comes first
         wanted = {note.id for note in self.targets if isinstance(note, Entry)}
         places = [place for place, entry in enumerate(order) if entry.id in wanted]
         if places:
-            self._put(order, places, places[0] - 1 if steps < 0 else places[-1] + 2)
+            self._put(ranks, order, places, places[0] - 1 if steps < 0 else places[-1] + 2)
 
     def number(self, step: int) -> None:
         """Number the priorities of the chosen notes, where these are several, or of all, in steps."""
+        ranks = self._ranks()
         wanted = {note.id for note in self.pane.chosen if isinstance(note, Entry)}
-        order = [entry for entry in self._in_order() if len(wanted) < 2 or entry.id in wanted]
-        self._renumber(order, stepped_priorities(self._numbers(order), step))
+        order = [entry for entry in ranks.in_order() if len(wanted) < 2 or entry.id in wanted]
+        self._renumber(ranks, ranks.stepped(order, step))
 
-    def _in_order(self) -> list[Entry]:
-        """All entries by their number, the lowest first; of equal ones those come first that the table has first."""
-        project = self.context.session.project
-        entries = project.index.entries if project is not None else ()
-        of_notes = not self.work.has_books
-        return sorted(
-            entries, key=lambda each: (rank(each.priority) if of_notes else each.priority, reading_order(each.title))
-        )
-
-    def _numbers(self, order: Sequence[Entry]) -> list[float]:
-        """What is numbered: priorities, or the orders of a lorebook, which begin lower, as if they were priorities."""
-        shift = self._shift(order)
-        return [entry.priority + shift for entry in order]
-
-    def _shift(self, order: Sequence[Entry]) -> int:
-        lowest = min((entry.priority for entry in order), default=0)
-        return LEAST_PRIORITY + STEP * len(order) - math.floor(lowest) if self.work.has_books else 0
+    def _ranks(self) -> Ranks:
+        return Ranks(self.context.session.project)
 
     def _reorder(self, rows: list[int], place: int) -> None:
         """Rows of the table were dragged before the one at `place`."""
+        ranks = self._ranks()
         notes = list(self.pane.table_model.rows)
         order = [note for note in notes if isinstance(note, Entry)]
-        self._put(order, [at for at in rows if isinstance(notes[at], Entry)], min(place, len(order)))
+        places, before = [at for at in rows if isinstance(notes[at], Entry)], min(place, len(order))
+        if ranks.of_books and not all(map(ranked_by_order, order)):  # read as notes, the highest order stands above
+            last = len(order) - 1
+            order, places, before = order[::-1], [last - at for at in reversed(places)], last + 1 - before
+        self._put(ranks, order, places, before)
 
-    def _put(self, order: Sequence[Entry], places: Sequence[int], before: int) -> None:
+    def _put(self, ranks: Ranks, order: Sequence[Entry], places: Sequence[int], before: int) -> None:
         """Put these places of an order before another one, and number what has to be."""
         moved, rest = (
             [order[place] for place in places],
@@ -497,17 +486,11 @@ class VaultFeature(Feature):
         start = max(0, min(before, len(order)) - sum(place < before for place in places))
         wanted = [*rest[:start], *moved, *rest[start:]]
         if moved and wanted != list(order):
-            numbers = moved_priorities(self._numbers(wanted), range(start, start + len(moved)))
-            self._renumber(wanted, numbers)
+            self._renumber(ranks, ranks.moved(wanted, range(start, start + len(moved))))
 
-    def _renumber(self, order: Sequence[Entry], numbers: Mapping[int, int]) -> None:
-        session, shift = self.context.session, self._shift(order)
-        name = "order" if self.work.has_books else "priority"
-        paths = {
-            path: number - shift for at, number in numbers.items() if (path := session.note_path(order[at])) is not None
-        }
-        if paths:
-            self.work.carry_out(lambda vaults: plan_numbers(vaults, name, paths))
+    def _renumber(self, ranks: Ranks, numbers: Mapping[Path, int]) -> None:
+        if numbers:
+            self.work.carry_out(lambda vaults: plan_numbers(vaults, ranks.name, numbers))
         else:
             self.context.flash(tr("The priorities are in this order already."))
 

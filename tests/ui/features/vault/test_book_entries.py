@@ -231,6 +231,22 @@ def test_the_order_of_a_lorebooks_entries_is_their_own(window: MainWindow) -> No
     assert entries(window) == before
 
 
+def test_read_as_notes_the_entries_keep_their_own_orders(window: MainWindow) -> None:
+    """DeepLore reads orders as priorities, the highest as the lowest; what is written is an order."""
+    window.run("system.deeplore")
+    settle(window)
+    assert [entry.priority for entry in window.session.project.index.entries] == [900, 910]
+    window.run("note.fill_gaps")
+    settle(window)
+    assert orders(window) == [("Bell", 91), ("Gate", 90)]
+    window.vault.show_table(True)
+    window.vault.table.sortByColumn(window.vault.table_model.column_of("priority"), Qt.SortOrder.AscendingOrder)
+    settle(window)
+    window.vault.table_model.dropped.emit([1], 0)  # Gate stands below, and comes before Bell
+    settle(window)
+    assert dict(orders(window))["Gate"] > dict(orders(window))["Bell"]
+
+
 def test_an_entry_is_retitled_in_the_tree_at_once(window: MainWindow) -> None:
     window.vault.retitled.emit(window.session.entry(window.selection.entry), "Great Bell")
     settle(window)
