@@ -43,8 +43,15 @@ from lorestudio.trace.model import AS_STORED, Phase, SeenChat, StageRecord, Trac
 from lorestudio.trace.scores import Bm25Figures
 from lorestudio.trace.storage.serialize import Gist
 from lorestudio.trace.vocabulary import Vocabulary
+from lorestudio.trace.wording import quoted
 from lorestudio.vault.lint.keyforms import KeyRules
 from lorestudio.vault.lint.model import CheckedBooks
+
+_OBSTACLES: Final = {
+    "warmup_short": "too rarely for its warmup",
+    "probability_zero": "but its probability is 0",
+    "same_group": "but both are of one group",
+}
 
 
 class Wake(Struct, frozen=True):
@@ -59,6 +66,12 @@ class Wake(Struct, frozen=True):
     key: str
     refine_key: str | None = None
     obstacle: str = ""
+
+    @property
+    def words(self) -> str:
+        """The keys, and what keeps the target out all the same."""
+        keys = " + ".join(map(quoted, filter(None, (self.key, self.refine_key))))
+        return f"{keys}, {_OBSTACLES.get(self.obstacle, self.obstacle)}" if self.obstacle else keys
 
 
 class WakeFinder:

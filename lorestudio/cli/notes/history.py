@@ -9,19 +9,19 @@ from typing import Annotated
 from rich.table import Table
 
 from lorestudio.cli.command import Limits
-from lorestudio.cli.notes.notes import FolderArgument
+from lorestudio.cli.notes.notes import LoreArgument, changed_in
 from lorestudio.cli.options import DoItOption, JsonOption
 from lorestudio.cli.output import ask_first, echo, print_json, say, say_all
 from lorestudio.cli.screen import Screen, figure, filled, fixed, fold, listing
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.records import picked
 from lorestudio.exchange.problems import InputError
-from lorestudio.settings.files import real_path
 from lorestudio.studio.notes.changes.log import ChangeLog
 from lorestudio.studio.notes.changes.snapshots import NoteSnapshot
 from lorestudio.trace.wording import plural, time_words
 from lorestudio.vault.files import SaveError, VaultError, default_folder
 from lorestudio.vault.folder import no_folder
+from lorestudio.vault.links.targets import NOTE_SUFFIX
 
 NoteArgument = Annotated[
     Path, "<NOTE>", "The file of the note; it may be deleted by now. An entry of a lorebook: Book.json/uid 3."
@@ -53,7 +53,7 @@ def history(
 
 
 def undo(
-    vault: FolderArgument,
+    vault: LoreArgument,
     *,
     redo: Annotated[bool, "Do again what was undone last."] = False,
     listed: Annotated[bool, "--list", "Only list what can be undone, the newest first."] = False,
@@ -63,12 +63,12 @@ def undo(
     """Take the newest change of a vault's notes back: an import, an export, a sync, fixes, a renaming.
 
     All files of it are what they were before, the lorebook of a sync included. Where a file was changed since, nothing
-    is done, and the file is named.
+    is done, and the file is named. Of a lorebook: the newest change of the lorebooks in its folder.
     """
-    folder = real_path(vault)
-    if folder.is_file():
-        undone = f"lorestudio undo {shlex.quote(str(folder.parent))}"
-        raise InputError(vault, f"this is a file. What was changed in it is undone by its folder: {undone}")
+    folder = changed_in(vault)
+    if vault.suffix == NOTE_SUFFIX and vault.is_file():
+        undone = f"lorestudio undo {shlex.quote(str(folder))}"
+        raise InputError(vault, f"this is a note. What was changed in it is undone by its folder: {undone}")
     log = ChangeLog(default_folder(), [folder])
     if not folder.is_dir() and not log.titles:  # of a folder that is gone, notes can still be brought back
         raise VaultError(no_folder(folder))

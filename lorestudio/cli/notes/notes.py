@@ -5,32 +5,35 @@ notes.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Final
 
 import typer
 
 from lorestudio.cli.command import Limits, RulesOption, rules_named
-from lorestudio.cli.options import JsonOption, SettingsOption
+from lorestudio.cli.options import JsonOption, SettingsOption, SystemOptions, note_called
 from lorestudio.cli.output import FAILED, echo, print_json, say, say_all
+from lorestudio.domain.entry import Entry
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.records import picked
-from lorestudio.domain.texts import difference_lines, meant, reading_order
+from lorestudio.domain.texts import difference_lines, meant
 from lorestudio.exchange.lorebooks.reading import load_lorebook
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.files import real_path
-from lorestudio.studio.notes.batch_edit import STEP, plan_numbers, stepped_priorities
-from lorestudio.studio.notes.book_entries import BookNotes, is_book_entry
+from lorestudio.studio.notes.batch_edit import STEP, Ranks, plan_numbers
+from lorestudio.studio.notes.book_entries import BookNotes, entry_changes, is_book_entry, plan_title
 from lorestudio.studio.notes.changes.change_set import NoteFileChange
 from lorestudio.studio.notes.changes.log import ChangeLog
 from lorestudio.studio.notes.making_entries import PlainNote, candidates, groups, plain_notes, plan_entries
 from lorestudio.studio.notes.renaming import NewName, OldKey, plan_rename
 from lorestudio.studio.notes.search import FoundNote, SearchOptions, SearchPlace, parse_query, search
 from lorestudio.studio.notes.vault_notes import Planned, VaultNotes, find_note, read_vault_notes
-from lorestudio.studio.project.project import open_project
-from lorestudio.trace.model import rank
+from lorestudio.studio.project.project import Project, open_project
+from lorestudio.systems.base import Deciding, Wake, WakeFinder
 from lorestudio.trace.wording import plural
 from lorestudio.vault.files import NoteFile, default_folder
+from lorestudio.vault.links.index import LinkIndex
 from lorestudio.vault.links.references import Excerpt
 
 FolderArgument = Annotated[Path, "<VAULT>", "A folder of Markdown notes."]
@@ -48,6 +51,22 @@ def notes_of(vault: Path, *, wanted: Callable[[NoteFile], bool] | None = None) -
     return read
 
 
+def lore_of(vault: Path, *, wanted: Callable[[NoteFile], bool] | None = None) -> VaultNotes:
+    """As `notes_of`, or the entries of a lorebook. Raises InputError and VaultError."""
+    return BookNotes().of([load_lorebook(vault)])[0] if vault.is_file() else notes_of(vault, wanted=wanted)
+
+
+def find_lore(lore: VaultNotes, project: Project, words: str) -> str:
+    """The note that a person means, or the entry of the project's lorebook. Raises InputError."""
+    return note_called(project, words, project.name).filename if project.of_books else find_note(lore, words)
+
+
+def changed_in(vault: Path) -> Path:
+    """The folder in which a vault's notes are changed, or a lorebook that stands in its place."""
+    place = real_path(vault)
+    return place.parent if place.is_file() else place
+
+
 def search_notes(
     vault: LoreArgument,
     query: Annotated[str, "<QUERY>", "Words, “phrases”, OR, -word, path:, file:, tag:, key:."],
@@ -63,10 +82,7 @@ def search_notes(
     """
     options = SearchOptions(case, word, regex, frozenset(where or SearchPlace))
     parsed = parse_query(query, options)
-    looked_in = (
-        BookNotes().of([load_lorebook(vault)])[0] if vault.is_file() else notes_of(vault, wanted=parsed.may_find)
-    )
-    found = search(looked_in, parsed)
+    found = search(lore_of(vault, wanted=parsed.may_find), parsed)
     if as_json:
         notes = [_as_json(note) for note in found]
         print_json(notes, 1)
@@ -79,63 +95,90 @@ def search_notes(
 
 
 def rename_note(
-    vault: FolderArgument,
+    vault: LoreArgument,
     note: NoteArgument,
     new: Annotated[str, "<NEW>", "The new title."],
     *,
-    old_key: Annotated[OldKey, "What becomes of a key that says the old title."] = OldKey.KEEP,
+    old_key: Annotated[OldKey, "What becomes of a key that says the old title. An entry of a lorebook keeps it."] = (
+        OldKey.KEEP
+    ),
     dry_run: Annotated[bool, "Print what would change, and change nothing."] = False,
 ) -> None:
-    """Give a note another title, in its heading and its file's name, and change every reference to it."""
-    log = change_log([real_path(vault)], dry_run=dry_run)
-    notes = read_vault_notes(vault)
-    planned = plan_rename([notes], notes.path(find_note(notes, note)), NewName(title=new, old_key=old_key))
-    carry_out(log, [notes.folder], planned, dry_run=dry_run)
+    """Give a note another title, in its heading and its file's name, and change every reference to it.
+
+    An entry of a lorebook gets another title alone: nothing refers to it.
+    """
+    folder = changed_in(vault)
+    log = change_log([folder], dry_run=dry_run)
+    if vault.is_file():
+        if old_key is not OldKey.KEEP:
+            raise InputError("--old-key", "an entry of a lorebook keeps its keys. Leave the option out.")
+        book = open_project([vault])
+        planned = plan_title(real_path(vault) / note_called(book, note, book.name).filename, new)
+    else:
+        notes = read_vault_notes(vault)
+        planned = plan_rename([notes], notes.path(find_note(notes, note)), NewName(title=new, old_key=old_key))
+    carry_out(log, [folder], planned, dry_run=dry_run)
 
 
 def order_notes(
-    vault: FolderArgument,
-    notes: Annotated[list[str] | None, "<NOTE...>", "Notes in the order that they are to have."] = None,
+    vault: LoreArgument,
+    notes: Annotated[list[str] | None, "<NOTE...>", "Notes or entries in the order that they are to have."] = None,
     *,
-    step: Annotated[int, Limits(1), "Between two priorities; 1 fills gaps."] = STEP,
+    step: Annotated[int, Limits(1), "Between two numbers; 1 fills gaps."] = STEP,
     dry_run: Annotated[bool, "Print what would change, and change nothing."] = False,
 ) -> None:
-    """Number priorities in steps from the lowest on: of these notes in this order, or of all in the one they have."""
-    log = change_log([real_path(vault)], dry_run=dry_run)
-    known = notes_of(vault)
+    """Number priorities in steps from the lowest on: of these notes in this order, or of all in the one they have.
+
+    Of a lorebook its orders are numbered, and the entry that is named first gets the highest.
+    """
+    folder = changed_in(vault)
+    log = change_log([folder], dry_run=dry_run)
+    known = lore_of(vault)
     project = open_project([vault])
     say_all(project.problems)
-    entries = {entry.filename: entry for entry in project.index.entries}
+    ranks, entries = Ranks(project), {entry.filename: entry for entry in project.index.entries}
     if notes:
-        named = list(dict.fromkeys(find_note(known, name) for name in notes))
+        named = list(dict.fromkeys(find_lore(known, project, name) for name in notes))
         strangers = [name for name in named if name not in entries]
         if strangers:
             raise InputError(strangers[0], "this note is no entry, so it has no place in the order.")
-        order = [entries[name] for name in named]
+        order = [entries[name] for name in (reversed(named) if ranks.of_books else named)]
     else:
-        order = sorted(entries.values(), key=lambda entry: (rank(entry.priority), reading_order(entry.title)))
-    numbers = stepped_priorities([entry.priority for entry in order], step)
+        order = ranks.in_order()
+    numbers = ranks.stepped(order, step)
     if not numbers:
-        say(
-            "the priorities are in this order already."
-            if order
-            else "there is no entry whose priority could be numbered."
-        )
+        say("they are numbered in this order already." if order else "there is no entry that could be numbered.")
         return
-    planned = plan_numbers(
-        [known], "priority", {known.path(order[at].filename): number for at, number in numbers.items()}
-    )
-    carry_out(log, [known.folder], planned, dry_run=dry_run)
+    carry_out(log, [folder], plan_numbers([known], ranks.name, numbers), dry_run=dry_run)
 
 
-def list_links(vault: FolderArgument, note: NoteArgument, *, as_json: JsonOption = False) -> None:
-    """List a note's links, the references to it, and where it is named without a link."""
-    notes = notes_of(vault)
-    filename = find_note(notes, note)
+def list_links(
+    vault: LoreArgument,
+    note: NoteArgument,
+    by: SystemOptions,
+    *,
+    settings: SettingsOption = None,
+    rules: RulesOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """List a note's links, the references to it, where it is named without a link, and what wakes what by recursion.
+
+    Of a lorebook's entry: which entries its text wakes, and which wake it.
+    """
+    notes = lore_of(vault)
+    project = open_project([vault], None, settings, rules=rules_named(rules))
+    say_all(project.problems)
+    system = by.offline(project)
+    project = project.read_for(system.kind)
+    finder = Deciding(system.kind, system.settings).wakes(project.scene())
+    if not finder.tells:
+        say(f"{system.kind.title} does not say what wakes these entries.")
+    filename = find_lore(notes, project, note)
     if as_json:
-        print_json(_links_json(notes, filename), 1)
+        print_json(_links_json(notes, filename, finder), 1)
     else:
-        echo("\n".join(_links_text(notes, filename)))
+        echo("\n".join(_links_text(notes, filename, finder)))
 
 
 def change_log(folders: Sequence[Path], *, dry_run: bool = False) -> ChangeLog:
@@ -151,14 +194,15 @@ def carry_out(log: ChangeLog, folders: Sequence[Path], planned: Planned, *, dry_
     With `err` it is printed beside the command's output.
     """
     changes = planned.changes
-    for change in changes.changes:
+    shown = chain.from_iterable(map(entry_changes, changes.changes)) if planned.entries else changes.changes
+    for change in shown:
         folder = next(each for each in folders if change.path.is_relative_to(each))
         echo("".join(difference(folder, change)), nl=False, err=err)
     say_all(planned.remarks)
     if not dry_run:
         log.apply(changes)
     say_all(log.problems)
-    files = plural(len(changes.changes), "# file|# files")
+    files = plural(planned.count, "# entry|# entries" if planned.entries else "# file|# files")
     say(f"{changes.title}: {files} {'would change' if dry_run else 'changed'}.")
 
 
@@ -200,9 +244,17 @@ def _place_json(place: Excerpt) -> dict[str, Json]:
     return {"line": place.line, "text": place.text, "from": place.start, "to": place.end}
 
 
-def _links_text(notes: VaultNotes, filename: str) -> Iterator[str]:
+def _links_text(notes: VaultNotes, filename: str, finder: WakeFinder) -> Iterator[str]:
     index = notes.index
     yield f"{index.notes[filename].names.title} ({filename})"
+    if not is_book_entry(notes.path(filename)):  # an entry of a lorebook refers to no other
+        yield from _references_text(index, filename)
+    for title, wakes in zip(("Wakes", "Woken by"), _wakes(filename, finder), strict=True):
+        yield f"\n{title}: {len(wakes)}"
+        yield from (f"  {other.title} ({other.filename}): {wake.words}" for wake, other in wakes)
+
+
+def _references_text(index: LinkIndex, filename: str) -> Iterator[str]:
     outgoing, backlinks, mentions = index.outgoing(filename), index.backlinks(filename), index.mentions(filename)
     yield f"\nLinks: {len(outgoing)}"
     for link in outgoing:
@@ -218,8 +270,25 @@ def _links_text(notes: VaultNotes, filename: str) -> Iterator[str]:
         yield f"  {mention.source}:{mention.excerpt.line} ({mention.of.value}): {_shortened(mention.excerpt)}"
 
 
-def _links_json(notes: VaultNotes, filename: str) -> Json:
+def _wakes(filename: str, finder: WakeFinder) -> tuple[list[tuple[Wake, Entry]], list[tuple[Wake, Entry]]]:
+    """What the entry in the file wakes, and what wakes it, each with the other entry."""
+    entries = finder.vault.entries
+    found = [entry for entry in entries if entry.filename == filename]
+    return (
+        [(wake, entries[wake.target]) for entry in found for wake in finder.wakes(entry)],
+        [(wake, entries[wake.source]) for entry in found for wake in finder.woken_by(entry)],
+    )
+
+
+def _links_json(notes: VaultNotes, filename: str, finder: WakeFinder) -> Json:
     index = notes.index
+    wakes, woken_by = (
+        [
+            {"file": other.filename, "title": other.title} | picked(wake, "key", "refine_key", "obstacle")
+            for wake, other in found
+        ]
+        for found in _wakes(filename, finder)
+    )
     return {
         "file": filename,
         "title": index.notes[filename].names.title,
@@ -239,6 +308,8 @@ def _links_json(notes: VaultNotes, filename: str) -> Json:
             {"file": mention.source, "of": mention.of.value} | _place_json(mention.excerpt)
             for mention in index.mentions(filename)
         ],
+        "wakes": wakes,
+        "woken_by": woken_by,
     }  # fmt: skip
 
 

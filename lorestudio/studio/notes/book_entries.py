@@ -205,6 +205,10 @@ def _read(path: Path) -> _BookText:
     data = read_bytes(path)
     if data is None:
         raise VaultError(f"“{path.name}” is not there any more.")
+    return _parsed(path, data)
+
+
+def _parsed(path: Path, data: bytes) -> _BookText:
     try:
         document = parse_json(data.decode("utf-8-sig"))
     except ValueError:
@@ -362,6 +366,15 @@ def file_changes(changes: Sequence[NoteFileChange]) -> tuple[NoteFileChange, ...
     texts = {change.path: change.after or "" for change in changes if is_book_entry(change.path)}
     notes = (change for change in changes if change.path not in texts)
     return (*notes, *(plan_edits(list(texts), lambda path, _text: texts[path]).changes.changes if texts else ()))
+
+
+def entry_changes(book: NoteFileChange) -> Iterator[NoteFileChange]:
+    """What the change of a lorebook's file does to the text of each entry. Raises VaultError."""
+    before, after = (_parsed(book.path, book.data(text)) for text in (book.before or "", book.after or ""))
+    for uid in dict.fromkeys((*before.found, *after.found)):
+        old, new = (entry_text(raw) if raw is not None else None for raw in (before.entry(uid), after.entry(uid)))
+        if old != new:
+            yield NoteFileChange(book.path / f"{NAMED}{uid}", old, new)
 
 
 def plan_switch(paths: Sequence[Path]) -> Planned:

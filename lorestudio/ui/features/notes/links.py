@@ -33,12 +33,6 @@ from lorestudio.vault.links.targets import is_file_name
 MOST_WAKES = 300
 """More rows than this say nothing any more; their number is said."""
 
-_OBSTACLES = {
-    "warmup_short": "too rarely for its warmup",
-    "probability_zero": "but its probability is 0",
-    "same_group": "but both are of one group",
-}
-
 
 class LinkSection(StrEnum):
     """The groups of the pane."""
@@ -156,12 +150,7 @@ def _readers(in_deeplore: bool, kind: ReferenceKind) -> str:
 
 
 def _wake(entry: Entry, wake: Wake, path_of: Callable[[str, str], Path | None]) -> PlaceRow:
-    words = tr("“{key}”", key=wake.key)
-    if wake.refine_key:
-        words += " + " + tr("“{key}”", key=wake.refine_key)
-    if wake.obstacle:
-        words += ", " + tr(_OBSTACLES.get(wake.obstacle, wake.obstacle))
-    return PlaceRow(entry.title, path=path_of(entry.vault, entry.filename), after=words, key=wake)
+    return PlaceRow(entry.title, path=path_of(entry.vault, entry.filename), after=wake.words, key=wake)
 
 
 PAUSE_MS: Final = 250
