@@ -79,3 +79,9 @@ def difference_lines(before: str | None, after: str | None, old: str, new: str, 
     for line in unified_diff(first, second, old, new, n=around):
         end = "" if line.endswith("\n") else "\n" if line.endswith("\r") else "\n\\ No newline at end of file\n"
         yield f"{line}{end}"
+
+
+def figures(value: float) -> str:
+    """A number that somebody gave, for reading, to its last digit: `1,200`, `1,200.5`, `0.05`."""
+    whole = value == value // 1 and abs(value) < 10**16  # greater ones are spelled as powers of ten
+    return f"{int(value) if whole else value:,}"

@@ -11,7 +11,7 @@ from typing import Final, TypeVar
 from msgspec import Struct
 
 from lorestudio.domain.javascript import Json, number_text
-from lorestudio.domain.texts import meant, shorten
+from lorestudio.domain.texts import figures, meant, shorten
 from lorestudio.settings.declaration import Declaration, Section, Unit, Value, declared
 from lorestudio.settings.deeplore import same, setting_value
 from lorestudio.settings.files import SettingsError, parse_json, read_bytes
@@ -156,8 +156,7 @@ def value_text(declaration: Declaration, value: Json) -> str:
             return f"{number_text(value)} ({meaning.rstrip('.')})"
         if declaration.least and value == declaration.low:
             return f"{declaration.least} ({number_text(value)})"
-        text = f"{value:,}" if isinstance(value, int) else number_text(value)
-        return f"{text} {unit_for(declaration.unit, value)}".rstrip()
+        return f"{figures(value)} {unit_for(declaration.unit, value)}".rstrip()
     if isinstance(value, str):
         if declaration.choices:
             return value or "(empty)"

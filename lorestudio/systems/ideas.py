@@ -21,9 +21,10 @@ from msgspec import Struct, field
 
 from lorestudio.domain.chat import Message
 from lorestudio.domain.entry import Entry, LeftOutNote, NoteProblem, OfNote
-from lorestudio.domain.javascript import Json, fold, number_text, trim
+from lorestudio.domain.javascript import Json, fold, trim
 from lorestudio.domain.records import replace
 from lorestudio.domain.state import ChatControls, EntryRule, has_rule
+from lorestudio.domain.texts import figures
 from lorestudio.llm.stand_in import COMMON_WORDS
 from lorestudio.settings.declaration import Declaration, Section, Value, declared
 from lorestudio.trace.journey import Fate
@@ -148,7 +149,7 @@ class Option(Struct, frozen=True):
 def declared_setting(code: str, known: Declaration, value: Value, before: Value) -> Change:
     """One setting with another value."""
     title = _setting_title(f"“{known.title}”", value, before)
-    brief = "" if isinstance(value, bool | str) else f"“{known.title}” {_figures(value)}"
+    brief = "" if isinstance(value, bool | str) else f"“{known.title}” {figures(value)}"
     return Change(code, title, settings=MappingProxyType({known.name: value}), brief=brief)
 
 
@@ -158,11 +159,7 @@ def _setting_title(what: str, value: Value, before: Value) -> str:
     if isinstance(value, str) or isinstance(before, str):
         return f"Set {what} to {str(value).replace('_', ' ')}"
     verb = "Raise" if value > before else "Lower"
-    return f"{verb} {what} from {_figures(before)} to {_figures(value)}"
-
-
-def _figures(value: float) -> str:
-    return f"{value:,}" if isinstance(value, int) else number_text(value)
+    return f"{verb} {what} from {figures(before)} to {figures(value)}"
 
 
 _LEFT_ALONE: Final = frozenset({"Token counter"})

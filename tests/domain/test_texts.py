@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lorestudio.domain.texts import joined_spans, meant, reading_order, shorten
+from lorestudio.domain.texts import figures, joined_spans, meant, reading_order, shorten
 
 
 @pytest.mark.parametrize(
@@ -46,3 +46,11 @@ def test_spans_are_joined_by_how_far_they_lie_apart() -> None:
     assert joined_spans(spans, 1) == [(0, 9)]
     assert joined_spans(spans, -1) == [(0, 3), (3, 5), (6, 8), (9, 9)]
     assert joined_spans([]) == []
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [(1200, "1,200"), (1200.0, "1,200"), (1200.5, "1,200.5"), (-0.5, "-0.5"), (0.00125, "0.00125"), (1e300, "1e+300")],
+)
+def test_numbers_that_were_given_are_read_to_the_last_digit(value: float, words: str) -> None:
+    assert figures(value) == words

@@ -70,6 +70,7 @@ def test_differences_are_listed_in_reading_order_with_both_values() -> None:
 
 def test_values_are_written_for_people() -> None:
     assert value_text(named("max_tokens_budget"), 3072) == "3,072 tokens"
+    assert value_text(named("max_tokens_budget"), 3072.5) == "3,072.5 tokens"
     assert value_text(named("max_entries"), 1) == "1 entry"
     assert value_text(named("scan_depth"), 0) == "keys off (0)"
     assert value_text(named("scan_depth"), 1) == "1 message"

@@ -11,8 +11,8 @@ from typing import Final, TypeAlias
 from msgspec import Struct
 
 from lorestudio.domain.entry import Entry, NoteKey
-from lorestudio.domain.javascript import Json, number_text
-from lorestudio.domain.texts import comparable, meant
+from lorestudio.domain.javascript import Json
+from lorestudio.domain.texts import comparable, figures, meant
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.declaration import Declaration, Section, Value, declared
 from lorestudio.settings.sections import parsed_value, section_of
@@ -278,9 +278,9 @@ def value_words(value: Json) -> str:
     """A value as people read it: `1,200`, `0.5`, `on`."""
     if isinstance(value, bool):
         return "on" if value else "off"
-    if isinstance(value, int):
-        return f"{value:,}"
-    return number_text(value) if isinstance(value, float) else "not set" if value is None else str(value)
+    if isinstance(value, int | float):
+        return figures(value)
+    return "not set" if value is None else str(value)
 
 
 def point_words(point: Point) -> str:

@@ -72,6 +72,7 @@ def test_points_of_several_axes(world: Project) -> None:
     assert settings == world.settings.model_copy(update={"scan_depth": 2, "recursive_scan": True})
     assert there.settings_at(world.settings, {}) is world.settings
     assert point_words({"scanDepth": 2, "recursiveScan": True, "b": 0.5}) == "scanDepth 2, recursiveScan on, b 0.5"
+    assert point_words({"budget": 1200.5, "ratio": 1e3}) == "budget 1,200.5, ratio 1,000"
     assert point_words({}) == "as it is now"
 
 
