@@ -160,6 +160,31 @@ def test_buttons_that_do_the_same_look_the_same(window: MainWindow) -> None:
     assert [path_of(each) for each in alone if each.property("kind") != "text"] == []
 
 
+def test_a_menu_comes_at_a_press_and_a_tip_says_more_than_the_word_on_the_button(window: MainWindow) -> None:
+    """A menu that comes only when the button is held seems to be none; a tip is read before the word is."""
+    at_once = {QToolButton.ToolButtonPopupMode.InstantPopup, QToolButton.ToolButtonPopupMode.MenuButtonPopup}
+    buttons = window.findChildren(QToolButton)
+    with_menus = [each for each in buttons if each.menu() is not None]
+    assert len(with_menus) > 15
+    assert [path_of(each) for each in with_menus if each.popupMode() not in at_once] == []
+    told = [each for each in (*buttons, *window.findChildren(QPushButton)) if each.text() and each.toolTip()]
+    assert len(told) > 50
+    own_text = {"How the chat is run: ", "Problems: "}  # as long as what is the case
+    assert [
+        path_of(each)
+        for each in told
+        if len(each.text()) > len(each.toolTip()) and not any(map(path_of(each).startswith, own_text))
+    ] == []
+
+
+def test_an_empty_page_has_a_short_title_and_sentences_below_it(window: MainWindow) -> None:
+    pages = [(each.accessibleName(), each.accessibleDescription()) for each in window.findChildren(EmptyState)]
+    explained = [(title, text) for title, text in pages if text]
+    assert len(explained) > 15
+    assert [title for title, text in explained if not text.endswith((".", "…"))] == []
+    assert [title for title, text in explained if title.endswith(".") or not 0 < len(title) < len(text)] == []
+
+
 def test_links_are_followed_by_the_program_and_not_by_the_text(window: MainWindow) -> None:
     texts = window.findChildren(QTextBrowser)
     assert len(texts) > 2
