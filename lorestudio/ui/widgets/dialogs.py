@@ -129,9 +129,14 @@ def choose_files(
 def choose_new_file(
     parent: QWidget, title: str, start: str, filters: str, suffix: str, chosen: Callable[[Path], object]
 ) -> QFileDialog:
-    """Ask where to save something; `suffix` is added to a name that has none."""
-    save = QFileDialog.AcceptMode.AcceptSave
-    dialog = QFileDialog(parent, title, start, filters, acceptMode=save, defaultSuffix=suffix)
+    """Ask where to save something; `suffix` is added to a name that has none.
+
+    `start` is the name that is offered: without a folder, in the one where a file was chosen last.
+    """
+    save, offered = QFileDialog.AcceptMode.AcceptSave, Path(start)
+    folder = str(offered.parent) if offered.is_absolute() else ""
+    dialog = QFileDialog(parent, title, folder, filters, acceptMode=save, defaultSuffix=suffix)
+    dialog.selectFile(offered.name)
     return open_file_dialog(dialog, chosen)
 
 

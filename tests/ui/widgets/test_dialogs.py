@@ -229,6 +229,17 @@ def test_files_and_folders(parent: QWidget, tmp_path: Path) -> None:
     assert told == [tmp_path / "a.json"] * 3
 
 
+def test_a_name_to_save_under_is_offered_where_a_file_was_chosen_last(parent: QWidget, tmp_path: Path) -> None:
+    here = tmp_path / "here"
+    here.mkdir()
+    first = dialogs.choose_new_file(parent, "Save", str(here / "Ada.jsonl"), "", "jsonl", id)
+    assert first.selectedFiles() == [str(here / "Ada.jsonl")]
+    first.accept()
+    second = dialogs.choose_new_file(parent, "Save", "usage.csv", "Tables (*.csv)", "csv", id)
+    assert second.selectedFiles() == [str(here / "usage.csv")]
+    second.reject()
+
+
 def test_what_is_chosen_again_is_looked_for_where_the_last_of_its_kind_was(parent: QWidget, tmp_path: Path) -> None:
     remembered, told = QSettings(str(tmp_path / "window.ini"), QSettings.Format.IniFormat), list[Path]()
     (tmp_path / "far").mkdir()

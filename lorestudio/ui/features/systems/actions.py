@@ -304,7 +304,8 @@ class SystemsFeature(Feature):
 
     def _ask_file(self, suffix: str) -> None:
         filters = tr("Tables (*.csv)") if suffix == ".csv" else tr("Pictures (*.png)")
-        dialogs.choose_new_file(self.context.window, tr("Save the comparison"), "", filters, suffix, self.save)
+        title, name = tr("Save the comparison"), f"comparison{suffix}"
+        dialogs.choose_new_file(self.context.window, title, name, filters, suffix, self.save)
 
     def _ask_settings(self, system: str) -> None:
         title = tr("Compare {system} with the settings of a file", system=system_title(system))

@@ -238,8 +238,8 @@ class TimelineFeature(Feature):
             self.context.say(Notice(tr("There are no turns to save yet. Replay the chat first."), key="timeline"))
             return
         filters = tr("Tables (*.csv)") if suffix == ".csv" else tr("Pictures (*.png);;Drawings (*.svg)")
-        title = tr("Save the timeline")
-        dialogs.choose_new_file(self.context.window, title, "", filters, suffix, partial(self.save, entries=entries))
+        title, name = tr("Save the timeline"), f"{'entries' if entries else 'timeline'}{suffix}"
+        dialogs.choose_new_file(self.context.window, title, name, filters, suffix, partial(self.save, entries=entries))
 
     def save(self, path: Path, *, entries: bool = False) -> None:
         """Write the timeline to a file; its ending says how."""

@@ -248,7 +248,7 @@ class VaultFeature(Feature):
 
     def _ask_usage_file(self) -> None:
         title, filters = tr("Save how often entries fired"), tr("Tables (*.csv)")
-        dialogs.choose_new_file(self.context.window, title, "", filters, "csv", self.save_usage)
+        dialogs.choose_new_file(self.context.window, title, "usage.csv", filters, "csv", self.save_usage)
 
     def save_usage(self, path: Path) -> None:
         """Write how often each entry fired, in the runs of this chat and as DeepLore counted, to a file."""

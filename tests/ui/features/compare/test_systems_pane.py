@@ -451,6 +451,11 @@ def test_it_is_copied_and_saved(compared: MainWindow, qtbot: QtBot, tmp_path: Pa
     assert len({image.pixel(x, y) for x in range(0, 1200, 7) for y in range(0, 480, 7)}) > 3
     assert not (tmp_path / "found.doc").exists()
     assert any(".csv or .png" in text for text in compared.bars.texts)
+    compared.run("systems.csv")
+    (asked,) = compared.findChildren(QFileDialog)
+    assert asked.selectedFiles()[0].endswith("/comparison.csv")
+    asked.reject()
+    drain()
 
 
 # What an earlier start has kept

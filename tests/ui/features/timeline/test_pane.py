@@ -705,20 +705,21 @@ def test_files_are_offered_in_a_menu(window: MainWindow, qtbot: QtBot) -> None:
 
 
 def test_a_file_is_asked_for_by_its_kind(window: MainWindow, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[tuple[str, str]] = []
+    asked: list[tuple[str, str, str]] = []
     saved: list[tuple[str, bool]] = []
 
     def choose(
-        _parent: object, _title: str, _name: str, filters: str, suffix: str, then: Callable[[Path], None]
+        _parent: object, _title: str, name: str, filters: str, suffix: str, then: Callable[[Path], None]
     ) -> None:
-        asked.append((filters.split(" ", maxsplit=1)[0], suffix))
+        asked.append((name, filters.split(" ", maxsplit=1)[0], suffix))
         then(Path("x"))
 
     monkeypatch.setattr(dialogs, "choose_new_file", choose)
     monkeypatch.setattr(commands(window), "save", lambda path, *, entries: saved.append((str(path), entries)))
     for action in ("timeline.csv", "timeline.csv_entries", "timeline.picture"):
         window.run(action)
-    assert asked == [("Tables", ".csv"), ("Tables", ".csv"), ("Pictures", ".png")]
+    offered = [("timeline.csv", "Tables"), ("entries.csv", "Tables"), ("timeline.png", "Pictures")]
+    assert asked == [(name, kind, name[-4:]) for name, kind in offered]
     assert saved == [("x", False), ("x", True), ("x", False)]
 
 

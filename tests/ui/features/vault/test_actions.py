@@ -956,14 +956,14 @@ def test_several_notes_are_switched_together_and_off_first(window, vault) -> Non
 def test_how_often_entries_fired_is_saved_as_a_table(window, tmp_path, monkeypatch) -> None:
     asked = []
 
-    def choose_file(_parent, _title, _start, filters, suffix, chosen) -> None:
-        asked.append((filters, suffix))
+    def choose_file(_parent, _title, name, filters, suffix, chosen) -> None:
+        asked.append((name, filters, suffix))
         chosen(tmp_path / "usage.csv")
 
     monkeypatch.setattr(dialogs, "choose_new_file", choose_file)
     window.run("vault.usage")
     settle(window)
-    assert asked == [("Tables (*.csv)", "csv")]
+    assert asked == [("usage.csv", "Tables (*.csv)", "csv")]
     lines = (tmp_path / "usage.csv").read_text("utf-8-sig").splitlines()
     assert len(lines) == 1 + len(window.session.project.index.entries)
     assert any(line.startswith("vault,Bell.md,Bell,0,0,") for line in lines)
