@@ -7,6 +7,7 @@ from __future__ import annotations
 import time
 from abc import abstractmethod
 from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
 from operator import attrgetter
 from pathlib import Path
 from typing import Final
@@ -200,11 +201,12 @@ class LoreDialog(Dialog):
         self._left = (self._left | self._going) - self.entries.chosen
         self._going = frozenset()
 
-    def refuse(self, sentence: str) -> None:
-        """Say why there is nothing to do."""
+    def refuse(self, sentence: str, ways: tuple[tuple[str, str], ...] = ()) -> None:
+        """Say why there is nothing to do, with buttons for `ways` out: actions with their titles."""
         self._show_nothing()
         self.state.setText("")
-        self.bar.say(sentence, "error")
+        self.bar.say(sentence, "error", ways)
+        self.bar.focus_first()
 
     def wait_for(self, sentence: str) -> None:
         """Say what has to be filled in yet."""
@@ -437,8 +439,9 @@ class ExportBookDialog(LoreDialog):
 
     def _ask(self) -> None:
         suffix = BY_NAME[self.form.currentData()].endings[0]
+        name = self.file.text().strip() or f"{self.vault.currentText()}{suffix}"
         dialogs.choose_new_file(
-            self, tr("Write a lorebook"), self.file.text(), f"{self.form.currentText()} (*{suffix})", suffix,
+            self, tr("Write a lorebook"), name, f"{self.form.currentText()} (*{suffix})", suffix,
             lambda path: self.file.setText(str(path)),
         )  # fmt: skip
 
@@ -451,17 +454,14 @@ class ExportBookDialog(LoreDialog):
 
     def _look(self) -> None:
         self._delay.stop()
-        text = self.file.text().strip()
-        if not text:
-            self._forget()
-            self.wait_for(tr("Name the file that is to be written."))
-            return
-        folder, target = Path(self.vault.currentData()), Path(text).expanduser()
+        named, folder = self.file.text().strip(), Path(self.vault.currentData())
         choice, rules = self._choice(), self._rules
+        unnamed = folder.with_name(f"{folder.stem} (new){BY_NAME[choice.form].endings[0]}")
+        target = Path(named).expanduser() if named else unnamed  # what becomes of the notes is the same in any file
         self.state.setText(tr("Looking at the notes…"))
         self._work.ask(
             lambda vaults: plan_export(_of(vaults, folder), real_path(target), rules, choice),
-            self._show, self._failed, newest=self._newest,
+            partial(self._show, named=bool(named)), self._failed, newest=self._newest,
         )  # fmt: skip
 
     def _forget(self) -> None:
@@ -473,10 +473,13 @@ class ExportBookDialog(LoreDialog):
         self._forget()
         self.refuse(sentence)
 
-    def _show(self, plan: ExportPlan) -> None:
+    def _show(self, plan: ExportPlan, *, named: bool) -> None:
         self._plan = plan
         self.show_reports([plan.report], [_exported(note) for note in plan.notes])
-        self.state.setText(count(len(plan.entries), "entry", "entries"))
+        entries = count(len(plan.entries), "entry", "entries")
+        self.state.setText(entries if named else tr("{entries}. Name the file to write.", entries=entries))
+        self.ready = named
+        self.settle()
         able(self.compare, self._project.chat is not None, tr("Open a chat first."))
 
     def _try(self) -> None:
@@ -579,7 +582,8 @@ class SyncDialog(LoreDialog):
 
     def _offer(self, links: Sequence[tuple[Path, BookLink]]) -> None:
         if not links:
-            self.refuse(tr("The vault is linked to no lorebook. Import or export one first."))
+            ways = (("book.import", tr("Import lorebooks…")), ("book.export", tr("Export a lorebook…")))
+            self.refuse(tr("The vault is linked to no lorebook."), ways)
         for folder, link in links:
             self.book.addItem(f"{link.book} · {link.file}", (str(folder), link.place))
         able(self.elsewhere, bool(links), tr("No book is linked."))

@@ -22,6 +22,7 @@ from lorestudio.ui.features.lorebooks import dialogs
 from lorestudio.ui.features.lorebooks.dialogs import ExportBookDialog, ImportBooksDialog, SyncDialog
 from lorestudio.ui.features.notes.conflict_dialog import ConflictDialog
 from lorestudio.ui.features.proposals.dialog import ProposalsDialog
+from lorestudio.ui.widgets import dialogs as choosing
 from tests.ui.conftest import settle
 from tests.ui.vaults import contents, open_vault, write_vault
 
@@ -261,8 +262,12 @@ def test_a_book_and_its_notes_are_brought_together(window, book, tmp_path) -> No
     dialog = shown(window, "book.sync", SyncDialog)
     assert "linked to no lorebook" in dialog.bar.label.text()
     assert not dialog.elsewhere.isEnabled()
-    dialog.reject()
-    dialog = shown(window, "book.import", ImportBooksDialog)
+    to_import, _to_export = dialog.bar.findChildren(QPushButton)
+    assert dialog.focusWidget() is to_import
+    to_import.click()
+    settle(window)
+    assert not isValid(dialog)
+    dialog = next(one for one in QApplication.topLevelWidgets() if isinstance(one, ImportBooksDialog))
     filled(dialog, window, dialog.files, str(book))
     click(dialog, window)
     whole = json.loads(book.read_bytes())
@@ -476,16 +481,23 @@ def test_the_fields_of_an_export_are_followed(window, tmp_path, qtbot) -> None:
     (tmp_path / "vault/far/Pass.md").write_text(NOTES["Sea.md"].replace("Wide", "%% a thought %%Old"), encoding="utf-8")
     dialog = shown(window, "book.export", ExportBookDialog)
     to_file, to_card = choosers(dialog)
-    qtbot.waitUntil(lambda: dialog.state.text() == "Name the file that is to be written.")
-    assert (dialog.ok.isEnabled(), dialog.bar.isVisible(), dialog.compare.isEnabled()) == (False, False, False)
+    qtbot.waitUntil(lambda: dialog.state.text() == "4 entries. Name the file to write.")
+    assert [row.title for row in dialog.entries.rows] == ["Bell", "Sea", "Sea", "Sea"]
+    assert ("requires", "carried along") in fates(dialog), "what becomes of the fields is seen before a file is named"
+    assert (dialog.ok.isEnabled(), dialog.bar.isVisible(), dialog.compare.isEnabled()) == (False, False, True)
+    with pytest.MonkeyPatch.context() as patch:
+        offered = []
+        patch.setattr(choosing, "choose_new_file", lambda _dialog, _title, name, *_more: offered.append(name))
+        to_file.click()
+        assert offered == ["vault.json"]
     asked = chosen_file(dialog, to_file, tmp_path / "out.json")
     assert asked.defaultSuffix() == "json"
     assert not to_card.isVisible()
     qtbot.waitUntil(lambda: dialog.state.text() == "4 entries")
     assert (dialog.compare.isEnabled(), dialog.ok.isEnabled()) == (True, True)
     dialog.file.clear()
-    qtbot.waitUntil(lambda: dialog.state.text() == "Name the file that is to be written.")
-    assert (dialog.compare.isEnabled(), dialog.ok.isEnabled(), dialog.entries.rows) == (False, False, ())
+    qtbot.waitUntil(lambda: dialog.state.text() == "4 entries. Name the file to write.")
+    assert (dialog.compare.isEnabled(), dialog.ok.isEnabled()) == (True, False)
     dialog.file.setText(str(tmp_path / "out.json"))
     dialog.disabled.click()
     qtbot.waitUntil(lambda: dialog.state.text() == "3 entries")
