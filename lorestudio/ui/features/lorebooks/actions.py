@@ -68,4 +68,7 @@ class LorebooksFeature(Feature):
 
         now = self.context
         if now.session.project is not None:
-            SyncDialog(now.theme, self._work, now.session.project, now.window).open()
+            dialog = SyncDialog(now.theme, self._work, now.session.project, now.window)
+            dialog.bar.pressed.connect(lambda _action: dialog.reject())
+            dialog.bar.pressed.connect(now.run)
+            dialog.open()
