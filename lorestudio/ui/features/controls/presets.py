@@ -136,6 +136,7 @@ class PresetsDialog(Dialog):
     wanted = Signal(object)  # Preset: apply it
     renamed = Signal(str, str)
     deleted = Signal(str)
+    wanted_new = Signal()
 
     def __init__(
         self, theme: Theme, folder: PresetFolder, known: Sequence[KeptPreset], parent: QWidget | None = None
@@ -150,7 +151,8 @@ class PresetsDialog(Dialog):
         self.rename = button(self, tr("Rename…"), self._ask_name)
         self.delete = button(self, tr("Delete…"), self._ask_delete)
         self.apply = button(self, tr("Apply"), self._apply, kind="primary")
-        ends = row(self.rename, self.delete, 1, self.apply, self.answers())
+        self.save = button(self, tr("Save what is chosen now…"), self._save)
+        ends = row(self.save, self.rename, self.delete, 1, self.apply, self.answers())
         column((self.list, 1), self.told, label(self, where, "small", selectable=True), ends, of=self)
         self.list.chosen.connect(self._show)
         self.list.pressed.connect(lambda _preset: self._apply())
@@ -178,7 +180,7 @@ class PresetsDialog(Dialog):
             self.told.setText(now.problem)
         else:
             self.told.setText(
-                tr("There are no presets yet. “Save as a scenario preset…” makes one of what is chosen now.")
+                tr("There are no presets yet. One keeps pins, blocks, context and the other choices for a chat.")
             )
 
     def _apply(self) -> None:
@@ -186,6 +188,10 @@ class PresetsDialog(Dialog):
         if now is not None and now.preset is not None:
             self.wanted.emit(now.preset)
             self.accept()
+
+    def _save(self) -> None:
+        self.reject()
+        self.wanted_new.emit()
 
     def _ask_name(self) -> None:
         now = self.list.current
@@ -251,6 +257,7 @@ class Presets(QObject):
         def show() -> None:
             dialog = self._dialog = PresetsDialog(self._context.theme, self.folder, self.known, self._context.window)
             dialog.wanted.connect(self.apply)
+            dialog.wanted_new.connect(self.ask_save)
             dialog.renamed.connect(self._rename)
             dialog.deleted.connect(self._delete)
             dialog.finished.connect(lambda _result: setattr(self, "_dialog", None))

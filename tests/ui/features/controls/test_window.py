@@ -654,6 +654,19 @@ def test_a_preset_is_chosen_with_the_keyboard(shown, qtbot) -> None:
     assert window.session.project.controls.pins == (EntryRule("Silent"),)
 
 
+def test_the_list_of_presets_leads_to_a_new_one(shown, qtbot) -> None:
+    window = shown(ChatControls(pins=(EntryRule("Silent"),)))
+    window.run("presets.manage")
+    settle(window, qtbot)
+    (dialog,) = window.findChildren(PresetsDialog)
+    dialog.save.click()
+    settle(window, qtbot)
+    assert not window.findChildren(PresetsDialog)
+    (asked,) = window.findChildren(SavePresetDialog)
+    asked.reject()
+    drain()
+
+
 def test_a_preset_is_renamed_and_applied_from_the_list(shown, qtbot) -> None:
     window = shown(ChatControls(pins=(EntryRule("Silent"),)))
     save(window, qtbot, "Storm").accept()
