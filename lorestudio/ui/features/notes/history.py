@@ -25,7 +25,7 @@ from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, tr
 from lorestudio.ui.widgets.dialogs import Dialog
 from lorestudio.ui.widgets.diff_view import DiffView
-from lorestudio.ui.widgets.layouts import able, column, holding, label, named, row, scrolled
+from lorestudio.ui.widgets.layouts import able, column, holding, label, letters, named, row, scrolled
 from lorestudio.ui.widgets.rows import NameList
 from lorestudio.vault.files import VaultError
 
@@ -46,7 +46,8 @@ class HistoryDialog(Dialog):
         self._versions: Sequence[NoteSnapshot] = ()
         self._text: str | None = None
         self.list = named(NameList(self), tr("Earlier versions"))
-        self.list.setFixedWidth(230)
+        self.list.setFixedWidth(round(230 * letters(self)))
+        self.list.setWordWrap(True)
         self.list.currentRowChanged.connect(self._choose)
         self.diff = DiffView(theme, (tr("Then"), tr("Now, in the editor")), self)
         self.message = label(self, tr("Reading the history…"))

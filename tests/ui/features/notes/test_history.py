@@ -34,7 +34,7 @@ class Kept:
     problems: tuple[str, ...] = ()
 
     def __init__(self, texts: dict[str, str]) -> None:
-        self.texts, self.slow = texts, ""
+        self.texts, self.slow, self.reason = texts, "", "before saving"
         self.gate = threading.Event()
         self.gate.set()
 
@@ -42,7 +42,7 @@ class Kept:
         if not self.texts:
             raise VaultError("The history is locked.")
         return tuple(
-            NoteSnapshot(path, NOON.replace(hour=12 - at), name, 1024 * (at + 1), "before saving" if at else "")
+            NoteSnapshot(path, NOON.replace(hour=12 - at), name, 1024 * (at + 1), self.reason if at else "")
             for at, name in enumerate(self.texts)
         )
 
@@ -118,6 +118,17 @@ def test_versions_are_listed_with_their_time_reason_and_size(safety, parent, set
     assert buffer.text == "now\nold\n"
     assert buffer.document.isUndoAvailable()
     assert not dialog.isVisible()
+
+
+def test_no_reason_of_a_version_is_cut_off(safety, parent, settle) -> None:
+    kept = Kept({"one": "now\n", "two": "old\n"})
+    kept.reason = "before “Number priority in 64 notes in steps of 10, from the lowest on”"
+    safety.use(kept)
+    dialog = safety.show_history(NoteBuffer(PATH, "now\n", "d"), parent)
+    settle()
+    assert dialog.list.horizontalScrollBar().maximum() == 0
+    usual, long = (dialog.list.visualItemRect(dialog.list.item(place)).height() for place in range(2))
+    assert long > usual
 
 
 def test_what_of_the_history_cannot_be_read_is_told_below_the_count(safety, parent, settle) -> None:
