@@ -118,7 +118,8 @@ class Choice(Struct, frozen=True):
 def _look(choice: Choice) -> Look:
     title = Words(choice.title, tone="text" if choice.enabled else "border_strong", steady=not choice.enabled, gap=10)
     detail = Words(choice.detail, tone="text_faint", scale=0.9, gap=10)
-    return one_line(title, detail, right=(Words(choice.hint, tone="text_faint", scale=0.9, gap=0),), margin=12)
+    hint = Words(choice.hint, tone="text_faint", scale=0.9, gap=0, share=0.4)
+    return one_line(title, detail, right=(hint,), margin=12)
 
 
 def _spoken(choice: Choice) -> str:

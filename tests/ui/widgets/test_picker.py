@@ -166,6 +166,16 @@ def test_what_is_not_available_is_faint(theme: Theme, qtbot: QtBot) -> None:
     assert [ink[words] for words in ("first", "Beta", "Gamma")] == [theme.color(name).name() for name in names]
 
 
+def test_a_long_hint_leaves_its_title_whole(theme: Theme, qtbot: QtBot) -> None:
+    many = ", ".join(["normal", "continue", "impersonate", "swipe", "regenerate", "quiet"] * 3)
+    picker = Picker(theme, "Search over", "", [Choice("World Info: Kind of generation", "kind", many, 1)])
+    qtbot.addWidget(picker)
+    picker.resize(520, 200)
+    picker.show()
+    words = "".join(each.words for each in drawn(picker.view) if each.kind == "text")
+    assert "World Info: Kind of generation" in words.replace("\N{NO-BREAK SPACE}", " ")
+
+
 def test_it_opens_in_the_upper_middle_of_its_window(theme: Theme, qtbot: QtBot) -> None:
     window = QWidget()
     qtbot.addWidget(window)
