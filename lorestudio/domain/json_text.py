@@ -147,6 +147,19 @@ def object_in(value: Json, name: str) -> Mapping[str, Json]:
     return mapping_in(mapping_in(value).get(name))
 
 
+MOST_NESTED: Final = 100
+"""What takes values apart may call itself thrice for a list in a list, and Python ends that at a thousand calls."""
+
+
+def is_deep(value: Json) -> bool:
+    """Whether more than `MOST_NESTED` lists and objects stand in each other."""
+    inner = [value]
+    for _ in range(MOST_NESTED):
+        holders = [each for each in inner if isinstance(each, Mapping | list | tuple)]
+        inner = [item for each in holders for item in (each.values() if isinstance(each, Mapping) else each)]
+    return any(isinstance(each, Mapping | list | tuple) for each in inner)
+
+
 # From the first backtick on: the white space before it is looked at separately, or blank lines would cost their square.
 _FENCE: Final = re.compile(rf"(?<!`)`{{3,}}+\w*+{WS}*{LINE_END}", re.ASCII)
 _LINE_START: Final = re.compile(LINE_START)

@@ -16,7 +16,17 @@ from msgspec import Struct
 
 from lorestudio.domain.entry import Folder, VaultIndex
 from lorestudio.domain.javascript import Json, is_finite_number, to_number
-from lorestudio.domain.json_text import items_in, kind_words, mapping_in, object_in, objects_in, text_in, texts_in
+from lorestudio.domain.json_text import (
+    MOST_NESTED,
+    is_deep,
+    items_in,
+    kind_words,
+    mapping_in,
+    object_in,
+    objects_in,
+    text_in,
+    texts_in,
+)
 from lorestudio.domain.records import Terse
 from lorestudio.domain.state import ChatControls, EngineState, EntryRule, LoggedGeneration, LoggedInjection
 from lorestudio.domain.texts import shorten
@@ -50,11 +60,15 @@ def _rules(value: Json) -> tuple[EntryRule, ...]:
     return tuple(rules)
 
 
+def _context(value: Json) -> Mapping[str, Json]:
+    return {name: item for name, item in mapping_in(value).items() if not is_deep(item)}
+
+
 STATE_KEYS: Final = (
     StateKey("deeplore_pins", "pins", "Pins", _rules),
     StateKey("deeplore_blocks", "blocks", "Blocks", _rules),
     StateKey("deeplore_folder_filter", "folders", "Folder filter", texts_in),
-    StateKey("deeplore_context", "context", "Context", mapping_in),
+    StateKey("deeplore_context", "context", "Context", _context),
     StateKey("deeplore_notebook", "notebook", "Author's notebook"),
     StateKey(NOTEPAD_KEY, "notepad", "AI notepad"),
     StateKey("deeplore_lastScribeSummary", "scribe_summary", "Last session note"),
@@ -110,7 +124,7 @@ def with_controls(
 def written(key: StateKey, value: object, before: Json) -> Json:
     """A choice as DeepLore writes it; rules that stand in the file already keep their spelling there (`before`)."""
     if isinstance(value, Mapping):
-        return dict(value)
+        return {name: item for name, item in mapping_in(before).items() if is_deep(item)} | dict(value)
     if not isinstance(value, tuple):
         return str(value)
     return list(value) or None if key.field == "folders" else _written_rules(value, before)
@@ -174,6 +188,9 @@ def _problems(each: StateKey, value: Json) -> Iterator[str]:
         yield f"{each.key} is {kind_words(value)} and {otherwise}."
     elif isinstance(value, Mapping):
         for name, item in value.items():
+            if is_deep(item):
+                yield f"{each.key}, field “{name}”: it is nested more than {MOST_NESTED} deep, so it counts as empty."
+                continue
             items = item if isinstance(item, list | tuple) else [item]
             if any(isinstance(one, Mapping | list | tuple) for one in items):
                 yield f"{each.key}, field “{name}”: its value is {kind_words(item)}; write a text or a list of texts."
