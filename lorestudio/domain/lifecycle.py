@@ -9,8 +9,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Coroutine, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from contextvars import ContextVar
 from types import TracebackType
-from typing import Any, Self, TypeAlias, TypeVar
+from typing import Any, Final, Self, TypeAlias, TypeVar
 
 from msgspec import Struct
 
@@ -80,13 +81,31 @@ class CancelToken:
         return self._event.is_set()
 
 
-def heed(cancel: CancelToken | None) -> None:
-    """Raises Cancelled after a request to stop; work without a token is never stopped."""
-    if cancel is not None and cancel.cancelled:
+_asking: Final[ContextVar[CancelToken | None]] = ContextVar("asking", default=None)
+"""The token of whoever waits for what is done just now. It decides nothing: work is done whole, or not at all."""
+
+
+@contextmanager
+def stoppable(cancel: CancelToken | None) -> Iterator[None]:
+    """Have all work in the block heed the token, also what is made once for many and is not handed one."""
+    before = _asking.set(cancel if cancel is not None else _asking.get())
+    try:
+        yield
+    finally:
+        _asking.reset(before)
+
+
+def heed(cancel: CancelToken | None = None) -> None:
+    """Raises Cancelled after a request to stop, by default to stop the work around (`stoppable`).
+
+    Work without a token is never stopped.
+    """
+    asking = cancel if cancel is not None else _asking.get()
+    if asking is not None and asking.cancelled:
         raise Cancelled
 
 
-def heeding(items: Iterable[_Item], cancel: CancelToken | None) -> Iterator[_Item]:
+def heeding(items: Iterable[_Item], cancel: CancelToken | None = None) -> Iterator[_Item]:
     """The items one by one, as long as nobody asks to stop. Raises Cancelled."""
     for item in items:
         heed(cancel)

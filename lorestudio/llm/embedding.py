@@ -20,7 +20,7 @@ from typing import Final, Protocol, TypeAlias
 import numpy as np
 from msgspec import Struct
 
-from lorestudio.domain.lifecycle import Closing
+from lorestudio.domain.lifecycle import Closing, heed, heeding
 from lorestudio.domain.resources import OWN_FOLDERS
 from lorestudio.domain.sqlite_file import connect, is_damage, set_aside, transaction
 from lorestudio.domain.texts import text_digest
@@ -130,7 +130,7 @@ class VectorCache(Closing):
         """The vectors that are known, by text; what cannot be read is not."""
         found: dict[str, Vector] = {}
         try:
-            for text in texts:
+            for text in heeding(texts):
                 row = self._lines.execute(_READ, (model, text_digest(text))).fetchone()
                 if row is not None and isinstance(row[0], bytes) and len(row[0]) % _NUMBER.itemsize == 0:
                     found[text] = np.frombuffer(row[0], dtype=_NUMBER)
@@ -190,6 +190,7 @@ async def cached_vectors(
     missing = [text for text in different if text not in here]
     made: dict[str, Vector] = {}
     while missing:
+        heed()
         batch, missing = missing[:BATCH], missing[BATCH:]
         vectors = tuple(zip(batch, await embedder.embed(batch), strict=True))
         cache.keep(embedder.model_id, vectors)

@@ -633,7 +633,7 @@ class ScannedBooks(Struct, frozen=True):
     naming: Callable[[Any, Iterable[BookFile]], Section]
     in_play: Callable[[Any, Scene], tuple[tuple[Lorebook, ...], tuple[str, ...]]]
     index: Callable[[tuple[Lorebook, ...]], VaultIndex]
-    checked: Callable[[Any, Scene, int, CancelToken | None], CheckedBooks]
+    checked: Callable[[Any, Scene, int], CheckedBooks]
     folder: str
 
 

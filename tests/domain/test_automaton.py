@@ -1,6 +1,10 @@
 from __future__ import annotations
 
+import pytest
+
+from lorestudio.domain import automaton as module
 from lorestudio.domain.automaton import LONGEST_WORD, WordGroups, automaton_of
+from lorestudio.domain.lifecycle import Cancelled, CancelToken, stoppable
 
 
 def test_words_are_found_with_their_values() -> None:
@@ -14,7 +18,7 @@ def test_a_word_of_a_million_letters_is_left_out() -> None:
     """Taking its automaton apart ended the program."""
     automaton = automaton_of({"a" * 1_000_000: 1, "b": 2})
     assert automaton is not None
-    assert list(automaton.keys()) == ["b"]
+    assert list(automaton.iter("aab")) == [(2, 2)]
     assert automaton_of({"a" * (LONGEST_WORD + 1): 1}) is None
 
 
@@ -25,3 +29,27 @@ def test_groups_with_a_word_in_a_text_are_told_in_order() -> None:
     assert groups.near("no") == [3, 4, 5]
     assert WordGroups([["bell"], []]).near("no") == []
     assert WordGroups([]).near("a lamp") == []
+
+
+def test_making_one_can_be_stopped_between_words_and_between_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Counting(CancelToken):
+        looks = 0
+
+        @property
+        def cancelled(self) -> bool:
+            self.looks += 1
+            return super().cancelled
+
+    monkeypatch.setattr(module, "MOST_WORDS", 2)
+    words = {word: word for word in ("lamp", "am", "bell", "oar", "ell")}
+    token = Counting()
+    with stoppable(token):
+        finder = automaton_of(words)
+    assert finder is not None
+    assert len(finder.parts) == 3
+    assert {word for _, word in finder.iter("a lamp, a bell")} == {"lamp", "am", "bell", "ell"}
+    assert list(finder.iter("a lamp, a bell", 8)) == [(13, "bell"), (13, "ell")]
+    assert token.looks == 2 * len(words)
+    token.cancel()
+    with pytest.raises(Cancelled), stoppable(token):
+        automaton_of(words)

@@ -2,7 +2,9 @@ from __future__ import annotations
 
 import asyncio
 
-from lorestudio.domain.lifecycle import run_whole
+import pytest
+
+from lorestudio.domain.lifecycle import Cancelled, CancelToken, heed, heeding, run_whole, stoppable
 
 
 class Vault:
@@ -24,3 +26,20 @@ def test_what_the_work_comes_to_is_handed_on_and_never_printed() -> None:
     assert isinstance(run_whole(opened()), Vault)
     assert Vault.printed == 0
     assert isinstance(asyncio.run(notebook()), Vault)
+
+
+def test_whoever_waits_can_stop_work_that_was_handed_no_token() -> None:
+    token, done = CancelToken(), list[int]()
+
+    def work() -> None:
+        for item in heeding(range(5)):
+            done.append(item)
+            if item == 2:
+                token.cancel()
+
+    with pytest.raises(Cancelled), stoppable(token):
+        work()
+    assert done == [0, 1, 2]
+    heed()  # for which nobody has asked to stop
+    with stoppable(token), pytest.raises(Cancelled), stoppable(None):
+        heed()

@@ -25,6 +25,7 @@ from lorestudio.domain.entry import Entry, LeftOutNote, NoteProblem
 from lorestudio.domain.file_names import free_name, note_name
 from lorestudio.domain.javascript import Json, key_order, to_string, trim, truthy
 from lorestudio.domain.json_text import mapping_in, object_in
+from lorestudio.domain.lifecycle import heeding
 from lorestudio.domain.records import grouped, replace
 from lorestudio.domain.tokens import TokenCounter
 from lorestudio.exchange.character_card import CharacterCard, parse_card
@@ -243,7 +244,7 @@ def _by_order(entries: Iterable[tuple[str, BookEntry]]) -> list[tuple[str, BookE
 def _with_own_uids(entries: Iterable[tuple[str, BookEntry]]) -> Iterable[BookEntry]:
     """`book.uid`, as SillyTavern names an entry; a number behind it where a book repeats one."""
     seen: dict[str, int] = {}
-    for world, entry in entries:
+    for world, entry in heeding(entries):
         name = f"{world}.{entry.name or entry.uid}"
         seen[name] = seen.get(name, 0) + 1
         uid = name if seen[name] == 1 else f"{name} ({seen[name]})"

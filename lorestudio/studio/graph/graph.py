@@ -14,10 +14,9 @@ from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-import ahocorasick
 from msgspec import Struct
 
-from lorestudio.domain.automaton import automaton_of
+from lorestudio.domain.automaton import WordFinder, automaton_of
 from lorestudio.domain.entry import Entry, VaultIndex
 from lorestudio.domain.javascript import fold
 from lorestudio.domain.lifecycle import CancelToken, heed, heeding
@@ -56,7 +55,7 @@ def mentions(
     return counts
 
 
-def _automaton(entries: Iterable[Entry]) -> ahocorasick.Automaton | None:
+def _automaton(entries: Iterable[Entry]) -> WordFinder | None:
     owners: dict[str, AbstractSet[int]] = {}
     for entry in entries:
         alone = frozenset((entry.id,))  # one for all names of the entry: most have no other owner, and sets are large
@@ -71,7 +70,7 @@ def _automaton(entries: Iterable[Entry]) -> ahocorasick.Automaton | None:
     return automaton_of({name: (len(name), frozenset(ids)) for name, ids in owners.items()})
 
 
-def _hits(automaton: ahocorasick.Automaton, text: str, wanted: AbstractSet[int]) -> Mapping[int, list[tuple[int, int]]]:
+def _hits(automaton: WordFinder, text: str, wanted: AbstractSet[int]) -> Mapping[int, list[tuple[int, int]]]:
     """Where names of the wanted entries stand in the text, as (start, end)."""
     found: dict[int, list[tuple[int, int]]] = {}
     for last, (size, owners) in automaton.iter(text):

@@ -12,10 +12,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Final
 
-import ahocorasick
 from msgspec import Struct
 
-from lorestudio.domain.automaton import automaton_of
+from lorestudio.domain.automaton import WordFinder, automaton_of
 from lorestudio.domain.chat import Chat
 from lorestudio.domain.entry import NoteKey, OfNote, VaultIndex
 from lorestudio.domain.javascript import Json, trim
@@ -217,7 +216,7 @@ def _named(keys: Mapping[str, tuple[str, ...]], chat: Chat | None) -> Counter[st
     return found
 
 
-def _keys_in(automaton: ahocorasick.Automaton, text: str) -> Iterator[str]:
+def _keys_in(automaton: WordFinder, text: str) -> Iterator[str]:
     lower = lower_in_place(text)
     for last, key in automaton.iter(lower):
         if stands_alone(lower, last + 1 - len(key), last + 1):

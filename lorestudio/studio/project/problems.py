@@ -21,7 +21,7 @@ from lorestudio.domain.chat import Chat, Message
 from lorestudio.domain.entry import Entry, LeftOutNote, NoteKey, VaultIndex
 from lorestudio.domain.javascript import Json, is_finite_number, trim
 from lorestudio.domain.json_text import object_in, objects_in
-from lorestudio.domain.lifecycle import CancelToken, heed
+from lorestudio.domain.lifecycle import CancelToken, heeding, stoppable
 from lorestudio.domain.records import replace
 from lorestudio.domain.state import EntryRule, has_rule
 from lorestudio.exchange.lorebooks.entry import entry_text
@@ -143,7 +143,7 @@ def careers_in(traces: Iterable[Trace]) -> Careers:
 def _careers_told(entries: Iterable[Entry], careers: Careers, texts: Mapping[NoteKey, str]) -> Iterator[Finding]:
     if not careers.runs:
         return
-    for entry in entries:
+    for entry in heeding(entries):
         if entry.guide:
             continue
         career = careers.by_note.get(entry.note_key)
@@ -169,7 +169,7 @@ def _keys_told(
     messages = [message for message in chat.messages if message.scannable]
     owners = [
         (entry, key)
-        for entry in index.entries
+        for entry in heeding(index.entries)
         if not entry.guide and not entry.constant
         for key in dict.fromkeys(entry.keys)
         if trim(key) and not (books is not None and has_macros(key))  # what a lorebook's stand for, a run tells
@@ -177,7 +177,7 @@ def _keys_told(
     if not messages or not owners:
         return
     alike: dict[KeyRules | None, dict[str, list[int]]] = {}
-    for place, (entry, key) in enumerate(owners):
+    for place, (entry, key) in enumerate(heeding(owners)):
         rules = books.notes[entry.note_key].keys if books is not None else None
         alike.setdefault(rules, {}).setdefault(key, []).append(place)
     counts: Counter[int] = Counter()
@@ -195,7 +195,7 @@ def _keys_told(
     awake = {owners[place][0].id for place in counts}
     enough = len(messages) >= ENOUGH_MESSAGES
     name = books.names["keys"] if books is not None else "keys"
-    for place, (entry, key) in enumerate(owners):
+    for place, (entry, key) in enumerate(heeding(owners)):
         times = counts[place]
         line = _line(texts, entry, key)
         if place in spoken:
@@ -205,7 +205,8 @@ def _keys_told(
             told = f"The key “{key}” is in {times:,} of {len(messages):,} messages."
             yield _finding("D53", entry, told, line, name)
         elif enough and not times and entry.id in awake:
-            yield _finding("D54", entry, f"The key “{key}” is in none of {len(messages):,} messages.", line, name)
+            told = f"The key “{key}” is in none of {len(messages):,} messages."
+            yield _finding("D54", entry, told, line, name)
 
 
 # ---- searches in vain ------------------------------------------------------------------------------------------------
@@ -271,7 +272,7 @@ class NoteTexts(Mapping[NoteKey, str]):
     or cannot be read, has no text. Notes behind Obsidian's plugin have none either.
     """
 
-    def __init__(self, project: Project, cancel: CancelToken | None = None) -> None:
+    def __init__(self, project: Project) -> None:
         """List them; `failures` are sentences about vaults that could not be. Raises Cancelled."""
         self._folders: dict[str, Path] = {}
         self.marks: dict[NoteKey, Stamp | str] = {}
@@ -280,13 +281,12 @@ class NoteTexts(Mapping[NoteKey, str]):
             if folder is None:
                 continue
             try:
-                listing = list_folder(folder, vault, cancel, definition_path=definition_path(project.settings))
+                listing = list_folder(folder, vault, definition_path=definition_path(project.settings))
             except VaultError as error:
                 self.failures += (str(error),)
                 continue
             self._folders[vault] = folder
-            for filename, path in listing.found:
-                heed(cancel)
+            for filename, path in heeding(listing.found):
                 if filename.endswith(".md"):
                     self._add((vault, filename), path)
 
@@ -383,11 +383,23 @@ class ProblemFinder:
 
         `by` decides, None for the project's own system. What is milder than `least` is only counted. Raises Cancelled.
         """
-        drafts, by = drafts or {}, project.searching(by)
+        with stoppable(cancel):
+            return self._found(project, traces, drafts or {}, on_progress, by, least)
+
+    def _found(
+        self,
+        project: Project,
+        traces: Iterable[Trace],
+        drafts: Mapping[Path, str],
+        on_progress: Callable[[int, int], None] | None,
+        by: Deciding | None,
+        least: Severity,
+    ) -> Problems:
+        by = project.searching(by)
         written = (_with_drafts(project, drafts) if project.of_books and drafts else project).read_for(by.kind)
-        scope, unmet, failures = self._look(written, cancel, by)
+        scope, unmet, failures = self._look(written, by)
         rank = least.rank if least is not Severity.INFO else None  # of a large vault remarks are most of what is held
-        report = self._linter.run(replace(scope, rank=rank), on_progress, cancel)
+        report = self._linter.run(replace(scope, rank=rank), on_progress)
         self._scope = scope
         found = list(report.findings)
         for path, text in drafts.items():
@@ -425,7 +437,7 @@ class ProblemFinder:
         self, project: Project, notes: Iterable[NoteKey] | None = None, by: Deciding | None = None
     ) -> tuple[Repair, ...]:
         """The notes with all their safe fixes made, as they are on disk now: all notes, or those named."""
-        scope, _, _ = self._look(project, None, project.searching(by))
+        scope, _, _ = self._look(project, project.searching(by))
         if notes is None:
             findings = self._linter.run(scope).findings
             notes = [finding.note_key for finding in findings if finding.fix is not None and finding.fix.safe]
@@ -436,16 +448,14 @@ class ProblemFinder:
         """The text of a note as it was read for the last findings."""
         return self._scope.texts.get(note) if self._scope is not None else None
 
-    def _look(
-        self, project: Project, cancel: CancelToken | None, by: Deciding
-    ) -> tuple[Scope, tuple[tuple[str, int], ...], tuple[str, ...]]:
+    def _look(self, project: Project, by: Deciding) -> tuple[Scope, tuple[tuple[str, int], ...], tuple[str, ...]]:
         file, unmet, more = _settings_file(project)
         if project.of_books and by.kind.books is not None:
-            books = by.kind.books.checked(by.settings, project.read_for(by.kind).scene(), project.known_context, cancel)
+            books = by.kind.books.checked(by.settings, project.read_for(by.kind).scene(), project.known_context)
             index = VaultIndex(tuple(note.entry for note in books.notes.values()), vaults=project.index.vaults)
             texts = EntryTexts(project.books)
             return Scope(index, project.settings, texts, counter=project.counter, books=books), unmet, more
-        of_notes = NoteTexts(project, cancel)
+        of_notes = NoteTexts(project)
         scope = Scope(
             project.index,
             project.settings,

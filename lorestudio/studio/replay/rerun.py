@@ -14,7 +14,7 @@ from typing import Any
 from msgspec import Struct
 
 from lorestudio.domain.chat import Generation, Message
-from lorestudio.domain.lifecycle import CancelToken
+from lorestudio.domain.lifecycle import CancelToken, stoppable
 from lorestudio.domain.records import Terse, replace
 from lorestudio.llm.recorded_answers import RecordedAnswers
 from lorestudio.settings.declaration import Section
@@ -128,5 +128,6 @@ class Rerun(Terse, frozen=True):
         watcher = stop if isinstance(stop, StopBetweenStages) else StopBetweenStages(stop or CancelToken())
         watcher.look()
         offline = self.offline()
-        trace = asyncio.run(decided_trace(offline.system, replace(self.moment, watcher=watcher), self.state))
+        with stoppable(watcher.token):
+            trace = asyncio.run(decided_trace(offline.system, replace(self.moment, watcher=watcher), self.state))
         return Ran(trace, offline.answers(), offline.lacks())

@@ -10,7 +10,7 @@ from functools import partial
 
 from lorestudio.domain.chat import Chat, Generation
 from lorestudio.domain.entry import Entry, NoteKey, VaultIndex
-from lorestudio.domain.lifecycle import CancelToken, OnProgress, Progress, heed
+from lorestudio.domain.lifecycle import CancelToken, OnProgress, Progress, heed, stoppable
 from lorestudio.domain.records import replace
 from lorestudio.domain.resources import VERSION
 from lorestudio.settings.studio import FOLLOWED
@@ -177,14 +177,15 @@ class Simulator:
     ) -> None:
         """Run what is missing up to place `until` (without it: all), for `traces`, which gives them one by one.
 
-        `on_progress` is called after each generation. Raises Cancelled at the next generation after a request to stop;
-        a later call goes on from there.
+        `on_progress` is called after each generation. Raises Cancelled after a request to stop, also in the middle of a
+        generation, which is then not kept; a later call goes on from there.
         """
         total = len(self.generations[:until])
         while len(self._runs) < total:
             heed(cancel)
             generation = self.generations[len(self._runs)]
-            await self._run_next()
+            with stoppable(cancel):
+                await self._run_next()
             if on_progress is not None:
                 on_progress(Progress(len(self._runs), total, generation))
             await asyncio.sleep(0)  # let a cancelled task notice
@@ -192,14 +193,15 @@ class Simulator:
     async def unrecorded(self, cancel: CancelToken | None = None) -> AsyncIterator[Trace]:
         """Run all generations with their recording switched off: the same decisions, in traces without details.
 
-        Nothing is taken over and nothing is kept. Raises Cancelled before the next generation after a request to stop.
+        Nothing is taken over and nothing is kept. Raises Cancelled after a request to stop.
         """
         before = after = self.system.first_state(self.project.seed)
         for place in range(len(self.generations)):
             heed(cancel)
             if self._place_before(place) == place - 1:  # else another swipe, which begins where the one before began
                 before = after
-            decided = await _decided(self.system, replace(self._moment(place), recorded=False), before)
+            with stoppable(cancel):
+                decided = await _decided(self.system, replace(self._moment(place), recorded=False), before)
             after = decided.state
             yield decided.trace
 

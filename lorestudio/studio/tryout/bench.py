@@ -12,7 +12,7 @@ from contextlib import suppress
 from typing import Final
 
 from lorestudio.domain.chat import Chat, Generation, Message
-from lorestudio.domain.lifecycle import CancelToken
+from lorestudio.domain.lifecycle import CancelToken, stoppable
 from lorestudio.domain.records import Terse, grouped, replace
 from lorestudio.studio.replay.seen import SeenChats
 from lorestudio.studio.replay.simulator import Simulator, decided_trace
@@ -115,7 +115,8 @@ class Bench:
         moment = self._as_handed(moment, said, append=append)
         system = self._system.saying((*chat.messages, said) if append else (said,))
         offline = system.offline(Given(unanswered=Unanswered.STAND_IN), self._system)
-        trace = asyncio.run(decided_trace(offline.system, replace(moment, watcher=stop), state))
+        with stoppable(stop.token):
+            trace = asyncio.run(decided_trace(offline.system, replace(moment, watcher=stop), state))
         message = moment.position(len(moment.chat) - 1)
         kind, journeys = self._system.kind, Journeys(trace)
         rows = bench_rows(journeys, offline.system.key_places(moment, state, trace), message)

@@ -25,6 +25,7 @@ from msgspec import Struct, field
 from lorestudio.domain.automaton import WordGroups
 from lorestudio.domain.entry import Entry, VaultIndex
 from lorestudio.domain.javascript import Json, to_number
+from lorestudio.domain.lifecycle import heeding
 from lorestudio.domain.records import grouped, replace
 from lorestudio.domain.state import EntryRule, has_rule
 from lorestudio.settings.contextwindow import ContextWindowSettings
@@ -109,7 +110,7 @@ LoreBook: TypeAlias = Mapping[str, LoreEntry]
 
 def triggers(book: LoreBook) -> WordGroups:
     """Of each entry what its key and aliases are looked for as (rules: context-window 5)."""
-    return WordGroups([[word.lower() for word in (key, *entry.alias_keys)] for key, entry in book.items()])
+    return WordGroups([[word.lower() for word in (key, *entry.alias_keys)] for key, entry in heeding(book.items())])
 
 
 class KnownBook(dict[str, LoreEntry]):
@@ -269,13 +270,13 @@ def _of_vault(
         entries: dict[str, Entry] = {}
         elements: list[Entry] = []
         hidden: list[Entry] = []
-        for entry in here:
+        for entry in heeding(here):
             if _flag(entry.system_fields.get("cw_element"), entry.constant):
                 (hidden if has_rule(blocks, entry) else elements).append(entry)
             else:
                 entries[entry.title if entry.title not in entries else f"{entry.title} ({entry.filename})"] = entry
         elements.sort(key=lambda entry: entry.priority)
-        book = KnownBook({key: _lore_entry(key, entry) for key, entry in entries.items()})
+        book = KnownBook({key: _lore_entry(key, entry) for key, entry in heeding(entries.items())})
         window = ContextWindow(book, tuple(entry.content for entry in elements))
         lockable = {key: entry for key, entry in entries.items() if _lock(entry, blocks, "") is not None}
         yield MappedVault(name, window, entries, tuple(elements), hidden=tuple(hidden)), lockable

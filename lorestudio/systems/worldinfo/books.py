@@ -12,7 +12,6 @@ from lorestudio.domain import json_text
 from lorestudio.domain.chat import AuthorsNote, Chat, authors_note
 from lorestudio.domain.javascript import Json, to_string, truthy
 from lorestudio.domain.json_text import items_in, object_in, objects_in, texts_in
-from lorestudio.domain.lifecycle import CancelToken
 from lorestudio.domain.records import grouped, replace
 from lorestudio.exchange.chats.recorded import ACTIVE_BOOKS, BOOK_VIEWER
 from lorestudio.exchange.host_settings import room_in
@@ -352,15 +351,13 @@ def _entries_of(books: tuple[Lorebook, ...]) -> tuple[BookEntry, ...]:
     return in_order(in_play(books).used, InsertionStrategy(WorldInfoSettings().character_strategy))
 
 
-def _checked(
-    settings: WorldInfoSettings, scene: Scene, context: int, cancel: CancelToken | None = None
-) -> CheckedBooks:
+def _checked(settings: WorldInfoSettings, scene: Scene, context: int) -> CheckedBooks:
     raws = {entry.digest: raw for book in scene.books for entry, raw in zip(book.entries, book.raws, strict=True)}
     listed = [
         Listed(entry, raws[entry.digest], note)
         for entry, note in zip(_entries_of(scene.books), scene.index.entries, strict=True)
     ]
-    return checked_books(settings, listed, budget_of(settings, context, scene.reply_tokens), scene.counter, cancel)
+    return checked_books(settings, listed, budget_of(settings, context, scene.reply_tokens), scene.counter)
 
 
 def _wakes(settings: WorldInfoSettings, scene: Scene) -> WakeFinder:

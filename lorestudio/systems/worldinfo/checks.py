@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from lorestudio.domain.entry import Entry, NoteKey
 from lorestudio.domain.javascript import Json, length, number_text, to_number, trim, truthy
-from lorestudio.domain.lifecycle import CancelToken, heeding
+from lorestudio.domain.lifecycle import heeding
 from lorestudio.domain.records import replace
 from lorestudio.domain.tokens import TokenCounter
 from lorestudio.exchange.lorebooks.entry import (
@@ -52,23 +52,19 @@ class Listed(Struct, frozen=True, gc=False):  # no part of a cycle, and there ar
 
 
 def checked_books(
-    settings: WorldInfoSettings,
-    listed: Sequence[Listed],
-    budget: int,
-    counter: TokenCounter,
-    cancel: CancelToken | None = None,
+    settings: WorldInfoSettings, listed: Sequence[Listed], budget: int, counter: TokenCounter
 ) -> CheckedBooks:
     """The entries that are on, and what is to be said of their fields. `budget` is that of the scan, in tokens.
 
     Raises Cancelled.
     """
-    on = [*_told_apart(each for each in heeding(listed, cancel) if not each.entry.disabled)]
+    on = [*_told_apart(each for each in heeding(listed) if not each.entry.disabled)]
     about = "" if counter.exact else "≈ "
     more: dict[NoteKey, list[Hit]] = defaultdict(list)
     for key, hit in (*_alike(on), *_groups(on), *_beyond(on, budget, about)):
         more[key].append(hit)
     # Not the entries themselves: those of a hundred thousand would be there twice for as long as the checks go on.
-    known = {each.key: (each.raw, each.entry.name, each.note) for each in on}
+    known = {each.key: (each.raw, each.entry.name, each.note) for each in heeding(on)}
 
     def read(key: NoteKey, text: str) -> CheckedEntry | None:
         before, name, note = known[key]
@@ -80,7 +76,7 @@ def checked_books(
         note = replace(note, title=title_of(entry), content=entry.content, content_hash=entry.digest)
         return _note(Listed(entry, raw, note), settings, ())
 
-    notes = {each.key: _note(each, settings, more.get(each.key, ())) for each in heeding(on, cancel)}
+    notes = {each.key: _note(each, settings, more.get(each.key, ())) for each in heeding(on)}
     return CheckedBooks(notes, read, _NAMES, tuple(_constants(on, budget, about)))
 
 
@@ -222,16 +218,16 @@ def _alike(on: Sequence[Listed]) -> Iterator[tuple[NoteKey, Hit]]:
     numbers: dict[str, list[Listed]] = defaultdict(list)
     texts: dict[str, list[Listed]] = defaultdict(list)
     names: dict[str, list[Listed]] = defaultdict(list)
-    for each in on:
+    for each in heeding(on):
         numbers[f"{each.note.vault}.{each.raw.get('uid', each.entry.name)}"].append(each)
         texts[trim(each.entry.content)].append(each)
         names[trim(each.entry.comment).lower()].append(each)
-    for several in numbers.values():
+    for several in heeding(numbers.values()):
         for each in several if len(several) > 1 else ():
             told = f"{len(several)} entries of “{each.note.vault}” have the number of “{each.note.title}”."
             yield each.key, Hit("W68", told)
     for code, field, said, found in (("W69", "content", "text", texts), ("W70", "comment", "name", names)):
-        for text, several in found.items():
+        for text, several in heeding(found.items()):
             titles = [each.note.title if each.entry.comment else each.note.filename for each in several]
             first = titles[: NAMED + 1]
             for place, each in enumerate(several if text and len(several) > 1 else ()):
@@ -241,8 +237,8 @@ def _alike(on: Sequence[Listed]) -> Iterator[tuple[NoteKey, Hit]]:
 
 def _groups(on: Sequence[Listed]) -> Iterator[tuple[NoteKey, Hit]]:
     """W71: inclusion groups of one."""
-    members = Counter(name for each in on for name in dict.fromkeys(each.entry.groups))
-    for each in on:
+    members = Counter(name for each in heeding(on) for name in dict.fromkeys(each.entry.groups))
+    for each in heeding(on):
         alone = [name for name in each.entry.groups if members[name] == 1]
         if alone:
             told = f"“{each.note.title}” is alone in the inclusion group {quoted(alone)}."
@@ -251,7 +247,7 @@ def _groups(on: Sequence[Listed]) -> Iterator[tuple[NoteKey, Hit]]:
 
 def _beyond(on: Sequence[Listed], budget: int, about: str) -> Iterator[tuple[NoteKey, Hit]]:
     """W72: entries that no budget can hold."""
-    for each in on:
+    for each in heeding(on):
         if each.note.tokens >= budget and not each.entry.ignores_budget:
             told = f"“{each.note.title}” has {about}{each.note.tokens:,} tokens; the whole budget has {budget:,}."
             yield each.key, Hit("W72", told, "content")

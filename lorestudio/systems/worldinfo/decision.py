@@ -23,6 +23,7 @@ from msgspec import Struct, field
 from lorestudio.domain.chat import NOTE_TAG, AuthorsNote, Message
 from lorestudio.domain.entry import EMPTY, OFF, Entry, Position, Role, VaultIndex
 from lorestudio.domain.javascript import round_half_up, trim
+from lorestudio.domain.lifecycle import heeding
 from lorestudio.domain.records import Terse, replace
 from lorestudio.domain.state import has_rule
 from lorestudio.domain.texts import text_digest
@@ -55,7 +56,7 @@ from lorestudio.trace.wording import quoted
 def index_of(entries: Sequence[BookEntry], counter: TokenCounter = CHARS_4) -> VaultIndex:
     """An index with an entry for each; its number is the place, its vault the lorebook, its file the uid there."""
     made = []
-    for place, entry in enumerate(entries):
+    for place, entry in enumerate(heeding(entries)):
         name = f"{NAMED}{entry.name.removeprefix(f'{entry.world}.')}"
         made.append(
             Entry(
@@ -388,7 +389,7 @@ def _of_vault(moment: Moment) -> World:
     blocks = moment.controls.blocks
     notes = [
         as_book_entry(entry, disabled=has_rule(blocks, entry))
-        for entry in sorted(moment.index.entries, key=_place_in_book)
+        for entry in heeding(sorted(moment.index.entries, key=_place_in_book))
         if not entry.guide
     ]
     book = tuple(sorted(notes, key=lambda entry: -entry.order))

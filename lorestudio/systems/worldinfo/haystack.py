@@ -15,11 +15,11 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Final
 
-import ahocorasick
 from msgspec import Struct, field
 
-from lorestudio.domain.automaton import LONGEST_WORD, automaton_of
+from lorestudio.domain.automaton import LONGEST_WORD, WordFinder, automaton_of
 from lorestudio.domain.javascript import Json, to_number, trim
+from lorestudio.domain.lifecycle import heeding
 from lorestudio.exchange.lorebooks.entry import BookEntry, Extra
 from lorestudio.exchange.lorebooks.keys import MARK, KeyMatching, is_plain, occurs
 from lorestudio.settings.worldinfo import WorldInfoSettings
@@ -172,7 +172,7 @@ class Watch:
     """The places of the entries that every loop looks at."""
     _reaches: dict[Reach, BookEntry] = data_field(init=False)
     _places: dict[str, int] = data_field(init=False)
-    _keys: ahocorasick.Automaton | None = data_field(init=False)
+    _keys: WordFinder | None = data_field(init=False)
 
     def __post_init__(self) -> None:
         entries = self.entries
@@ -185,7 +185,7 @@ class Watch:
         owners: dict[str, list[int]] = {}
         self._reaches = {}
         always: set[int] = set()
-        for place, entry in enumerate(entries):
+        for place, entry in enumerate(heeding(entries)):
             if _is_special(entry):
                 always.add(place)
                 continue

@@ -15,10 +15,9 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import Final, TypeAlias
 
-import ahocorasick
 from msgspec import Struct
 
-from lorestudio.domain.automaton import automaton_of
+from lorestudio.domain.automaton import WordFinder, automaton_of
 from lorestudio.domain.file_names import NOT_IN_LINKS
 from lorestudio.domain.javascript import trim
 from lorestudio.domain.texts import joined_spans
@@ -141,7 +140,7 @@ class _MentionNames:
         self.keys = keys
         self._prepared = automaton_of({name: name for name in (*names, *keys)})
         self._since: frozenset[str] = frozenset()
-        self._for_since: ahocorasick.Automaton | None = None
+        self._for_since: WordFinder | None = None
 
     def changed(self, before: IndexedNote | None, after: IndexedNote | None) -> tuple[_MentionNames, set[str]]:
         """With another note in place of one, and the names that came, went, or changed from name to key or back.

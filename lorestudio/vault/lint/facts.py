@@ -15,7 +15,7 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING, Final
 
 from lorestudio.domain.entry import Entry, LeftOutNote, NoteKey, VaultIndex
-from lorestudio.domain.lifecycle import CancelToken, heeding
+from lorestudio.domain.lifecycle import heed, heeding
 from lorestudio.domain.records import grouped
 from lorestudio.trace.wording import first_few
 from lorestudio.vault.lint.keyforms import KeyForm, contained, covers, is_short, key_form
@@ -60,8 +60,9 @@ class Chains:
                 for target in _common([targets(entry) for entry in entries])
                 if target != title and target in self._titles
             ]
-            for title, entries in self._titles.items()
+            for title, entries in heeding(self._titles.items())
         }
+        heed()
         try:
             TopologicalSorter(graph).prepare()
         except CycleError:
@@ -95,7 +96,7 @@ class Chains:
         The value is the chain of titles from the entry to the one at fault, and what is wrong with that one.
         """
         found: dict[int, tuple[str, ...]] = {
-            entry.id: (entry.title, why) for entry in self._entries if (why := self._own_fault(entry))
+            entry.id: (entry.title, why) for entry in heeding(self._entries) if (why := self._own_fault(entry))
         }
         own = frozenset(found)
         needing = grouped(
@@ -291,12 +292,11 @@ NOBODY: Final = Holders()
 class VaultFacts:
     """An index seen as a whole. Everything is worked out on first use and holds for this index and these rules.
 
-    What takes seconds of a hundred thousand entries heeds `cancel`, of whoever asks just now, and is not kept then.
+    What takes long of a hundred thousand entries heeds who waits for it (`stoppable`), and is not kept once stopped.
     """
 
     def __init__(self, index: VaultIndex, rules: Rules) -> None:
         self.index, self.rules = index, rules
-        self.cancel: CancelToken | None = None
         self._near: dict[str, str] = {}
 
     @cached_property
@@ -332,8 +332,8 @@ class VaultFacts:
     def _sharers(self) -> Mapping[str, Holders]:
         """For each key in lower case that several have the entries that have it, guides left out."""
         entries = [entry for entry in self.index.entries if not entry.guide]
-        times = Counter(key.lower() for entry in heeding(entries, self.cancel) for key in usable_keys(entry))
-        pairs = ((key.lower(), (key, entry)) for entry in heeding(entries, self.cancel) for key in usable_keys(entry))
+        times = Counter(key.lower() for entry in heeding(entries) for key in usable_keys(entry))
+        pairs = ((key.lower(), (key, entry)) for entry in heeding(entries) for key in usable_keys(entry))
         having = grouped((key, pair) for key, pair in pairs if times[key] > 1)
         return {key: Holders(each) for key, each in having.items()}
 
@@ -349,7 +349,7 @@ class VaultFacts:
     @cached_property
     def _longer(self) -> Mapping[KeyForm, Holders]:
         """For each key the entries with keys that contain it; very short keys are left out."""
-        longer = {short: forms for short, forms in contained((form for form, _ in self._forms()), self.cancel).items()
+        longer = {short: forms for short, forms in contained(form for form, _ in self._forms()).items()
                   if not is_short(short.text)}  # fmt: skip
         # Gone through twice: holders of all keys take more memory than a large lorebook itself.
         told = set(chain.from_iterable(longer.values()))
@@ -358,7 +358,7 @@ class VaultFacts:
 
     def _forms(self) -> Iterator[tuple[KeyForm, tuple[str, Entry]]]:
         """The keys as they are searched, each with the key as written and the entry; guides are left out."""
-        for entry in heeding(self.index.entries, self.cancel):
+        for entry in heeding(self.index.entries):
             if not entry.guide:
                 rules = self.rules.keys_of(entry)
                 for key in rules.plain(entry.keys):

@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from lorestudio.domain.automaton import automaton_of
 from lorestudio.domain.javascript import WHITE_SPACE, fold, head, length, trim
-from lorestudio.domain.lifecycle import CancelToken, heeding
+from lorestudio.domain.lifecycle import heeding
 
 SEARCHED: Final = 200
 """Code units of a key that are searched."""
@@ -84,11 +84,11 @@ def _open(key: KeyForm, place: int) -> bool:
     return key.word
 
 
-def contained(forms: Iterable[KeyForm], cancel: CancelToken | None = None) -> dict[KeyForm, list[KeyForm]]:
+def contained(forms: Iterable[KeyForm]) -> dict[KeyForm, list[KeyForm]]:
     """For each key those longer ones that it covers; keys that cover none are left out. Raises Cancelled."""
     known = tuple(dict.fromkeys(forms))
     by_text: dict[str, tuple[KeyForm, ...]] = {}
-    for form in known:
+    for form in heeding(known):
         if form.text:
             by_text[form.text] = (*by_text.get(form.text, ()), form)  # four forms at most have one text
     automaton = automaton_of(by_text)
@@ -96,7 +96,7 @@ def contained(forms: Iterable[KeyForm], cancel: CancelToken | None = None) -> di
         return {}
     del by_text  # the automaton has it all, of a large lorebook a second time
     found: dict[KeyForm, list[KeyForm]] = {}
-    for long in heeding(known, cancel):
+    for long in heeding(known):
         shorter = {same[0].text: same for _, same in automaton.iter(long.text) if same[0].text != long.text}
         for same in shorter.values():
             for short in same:

@@ -12,7 +12,7 @@ from typing import Final, TypeVar
 from msgspec import Struct, field
 
 from lorestudio.domain.entry import Entry, LeftOutNote, NoteKey, VaultIndex
-from lorestudio.domain.lifecycle import CancelToken, heed
+from lorestudio.domain.lifecycle import heed, heeding
 from lorestudio.domain.records import replace
 from lorestudio.domain.tokens import CHARS_4, TokenCounter
 from lorestudio.settings.deeplore import DeepLoreSettings
@@ -164,19 +164,16 @@ class Linter:
         self._known: dict[NoteKey, _LintedNote] = {}
         self._facts: VaultFacts | None = None
 
-    def run(
-        self, scope: Scope, on_progress: Callable[[int, int], None] | None = None, cancel: CancelToken | None = None
-    ) -> Report:
+    def run(self, scope: Scope, on_progress: Callable[[int, int], None] | None = None) -> Report:
         """All findings of the vault. `on_progress` gets notes done and their total. Raises Cancelled."""
         facts = self._prepare(scope)
-        facts.cancel = cancel
         found = list(_settings_findings(scope))
         notes = tuple(_notes(scope))
         fresh: dict[NoteKey, _LintedNote] = {}
         passed: Counter[str] = Counter()
         for done, (key, item) in enumerate(notes):
             if done % 64 == 0:
-                heed(cancel)
+                heed()
                 if on_progress is not None:
                     on_progress(done, len(notes))
             known, mark = self._known.get(key), scope.mark(key)
@@ -201,7 +198,6 @@ class Linter:
     def note(self, scope: Scope, key: NoteKey, text: str) -> tuple[Finding, ...]:
         """The findings of one note with another text, at once; of the other entries the index of `scope` tells."""
         facts, books = self._prepare(scope), scope.books
-        facts.cancel = None
         if books is not None:
             read = books.read(key, text)
             if read is None:
@@ -233,7 +229,7 @@ class Linter:
 def _notes(scope: Scope) -> Iterator[tuple[NoteKey, Entry | LeftOutNote | None]]:
     """Every note once per entry and once per left-out note, and those that the index knows nothing of."""
     known: set[NoteKey] = set()
-    for item in scope.index.notes:
+    for item in heeding(scope.index.notes):
         known.add(item.note_key)
         yield item.note_key, item
     for key in scope.texts:

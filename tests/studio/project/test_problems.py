@@ -8,7 +8,7 @@ from weakref import ref
 import frontmatter
 import pytest
 
-from lorestudio.domain.lifecycle import Cancelled, CancelToken
+from lorestudio.domain.lifecycle import Cancelled, CancelToken, stoppable
 from lorestudio.domain.records import replace
 from lorestudio.domain.state import EntryRule
 from lorestudio.exchange.lorebooks.entry import NEW_ENTRY
@@ -468,8 +468,8 @@ def test_the_checks_of_a_lorebooks_fields_can_be_stopped(tmp_path: Path) -> None
     scene = open_project([book]).scene()
     token.cancel()
     assert kind.books is not None
-    with pytest.raises(Cancelled):
-        kind.books.checked(kind.settings(), scene, 0, token)
+    with pytest.raises(Cancelled), stoppable(token):
+        kind.books.checked(kind.settings(), scene, 0)
 
 
 def test_a_vault_that_vanished_is_a_failure_and_the_rest_is_checked(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from pstats import Stats
 import pytest
 from ruamel.yaml import YAML
 
-from lorestudio.domain.lifecycle import Cancelled, CancelToken
+from lorestudio.domain.lifecycle import Cancelled, CancelToken, stoppable
 from lorestudio.domain.records import replace
 from lorestudio.vault.lint import linter as linter_module
 from lorestudio.vault.lint.facts import VaultFacts
@@ -166,8 +166,8 @@ def test_it_can_be_stopped_and_tells_how_far_it_is() -> None:
     assert told == [(0, 3), (3, 3)]
     token = CancelToken()
     token.cancel()
-    with pytest.raises(Cancelled):
-        Linter().run(scope(FILES), cancel=token)
+    with pytest.raises(Cancelled), stoppable(token):
+        Linter().run(scope(FILES))
 
 
 class LaterStop(CancelToken):
@@ -186,8 +186,8 @@ class LaterStop(CancelToken):
 def test_it_can_be_stopped_while_keys_are_compared_and_begins_anew_then() -> None:
     linter, whole = Linter(), Linter().run(scope(FILES))
     for looks in (2, 4, 6):
-        with pytest.raises(Cancelled):
-            linter.run(scope(FILES), cancel=LaterStop(looks))
+        with pytest.raises(Cancelled), stoppable(LaterStop(looks)):
+            linter.run(scope(FILES))
     assert linter.note(scope(FILES), ("v", "new.md"), note("keys: [harbour]"))  # for which nobody has asked to stop
     assert linter.run(scope(FILES)) == whole
 

@@ -15,13 +15,13 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Final
 
-import ahocorasick
 from msgspec import Struct
 
-from lorestudio.domain.automaton import LONGEST_WORD, automaton_of
+from lorestudio.domain.automaton import LONGEST_WORD, WordFinder, automaton_of
 from lorestudio.domain.chat import Message
 from lorestudio.domain.entry import ANY_REFINE, Entry
 from lorestudio.domain.javascript import WHITE_SPACE, as_units, fold, head, trim
+from lorestudio.domain.lifecycle import heeding
 from lorestudio.domain.records import replace
 from lorestudio.systems.deeplore.matching.kept import NOTHING_KEPT, Kept
 
@@ -82,7 +82,7 @@ _WORD: Final = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz01
 class PatternFinder:
     """The automaton of some patterns. What is in a line is found once, for all runs and whatever their settings."""
 
-    def __init__(self, automaton: ahocorasick.Automaton, patterns: Sequence[KeyPattern]) -> None:
+    def __init__(self, automaton: WordFinder, patterns: Sequence[KeyPattern]) -> None:
         self._automaton, self._patterns = automaton, patterns
         self._known: dict[str, tuple[tuple[int, int], ...]] = {}
 
@@ -158,7 +158,7 @@ class KeyTable:
     def add(self, entries: Sequence[Entry], places: Iterable[int]) -> None:
         """Take in the entries at these places; only while the table is being made."""
         known = len(self.patterns)
-        for place in places:
+        for place in heeding(places):
             entry = entries[place]
             primary = tuple((key, self._number(head(key, KEY_LIMIT))) for key in entry.keys if trim(key))
             self.primary[place] = primary
@@ -193,7 +193,7 @@ class KeyTable:
     def _built(self, numbers: Iterable[int]) -> tuple[PatternFinder, ...]:
         """A finder of these patterns, none where there is nothing to search."""
         by_text: dict[str, tuple[int, ...]] = {}
-        for number in numbers:
+        for number in heeding(numbers):
             if not (pattern := self.patterns[number]).apart:
                 text = self.searched(pattern.text)
                 by_text[text] = (*by_text.get(text, ()), number)  # few patterns have one text
