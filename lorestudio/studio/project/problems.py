@@ -197,16 +197,15 @@ def _keys_told(
     name = books.names["keys"] if books is not None else "keys"
     for place, (entry, key) in enumerate(heeding(owners)):
         times = counts[place]
-        line = _line(texts, entry, key)
         if place in spoken:
             told = f"The key “{key}” is in the name of the speaker {spoken[place]}."
-            yield _finding("D55", entry, told, line, name)
+            yield _finding("D55", entry, told, _line(texts, entry, key), name)
         elif enough and times > BROAD * len(messages):
             told = f"The key “{key}” is in {times:,} of {len(messages):,} messages."
-            yield _finding("D53", entry, told, line, name)
+            yield _finding("D53", entry, told, _line(texts, entry, key), name)
         elif enough and not times and entry.id in awake:
             told = f"The key “{key}” is in none of {len(messages):,} messages."
-            yield _finding("D54", entry, told, line, name)
+            yield _finding("D54", entry, told, _line(texts, entry, key), name)
 
 
 # ---- searches in vain ------------------------------------------------------------------------------------------------

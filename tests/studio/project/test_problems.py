@@ -409,7 +409,7 @@ def test_texts_are_read_only_where_a_file_has_changed_and_not_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("lorestudio.vault.folder.SETTLING_NS", -(10**12))
-    project = make(tmp_path, {"A": note("keys: [ai]"), "B": note("keys: [ma]")})
+    project = make(tmp_path, {"A": note("keys: [ai]"), "B": note("keys: [ma]")}, QUIET)
     read: list[str] = []
 
     def reading(filename: str, *args: Path | str, **more: bool) -> object:
