@@ -121,13 +121,20 @@ def injection_changes(before: Mapping[NoteKey, Injection], after: Mapping[NoteKe
     )
 
 
-def compare(before: Trace, after: Trace, notes: Collection[NoteKey] = ()) -> TraceDiff:
+def compare(
+    before: Trace, after: Trace, notes: Collection[NoteKey] = (), former: Collection[NoteKey] | None = None
+) -> TraceDiff:
     """The changes from one run to the other. `notes` are all of the vault of `after`, where that may have moved some: a
     run knows only those that came into question, and another one of the same title is not where one that went is now.
+
+    `former` are those of the vault of `before`; where nobody knows them any more, a note that was moved has to have its
+    text, or the number of its tokens where one of the runs left it out.
     """
     vaults = before.digests.get("vault"), after.digests.get("vault")
     other = bool(notes) and before.of_notes and vaults[0] != vaults[1]
-    moves = moved_keys(_titles(before), _titles(after), notes) if other else {}
+    moves = moved_keys(_titles(before), _titles(after), notes, former or ()) if other else {}
+    if former is None:
+        moves = {key: now for key, now in moves.items() if _has_text_of(before, key, after, now)}
     old, new = _DiffSide(before, moves), _DiffSide(after, {})
 
     def change(key: NoteKey) -> EntryChange:
@@ -159,12 +166,15 @@ def compare(before: Trace, after: Trace, notes: Collection[NoteKey] = ()) -> Tra
 
 
 def moved_keys(
-    before: Mapping[NoteKey, str], after: Mapping[NoteKey, str], others: Collection[NoteKey] = ()
+    before: Mapping[NoteKey, str],
+    after: Mapping[NoteKey, str],
+    others: Collection[NoteKey] = (),
+    former: Collection[NoteKey] = (),
 ) -> dict[NoteKey, NoteKey]:
     """Where notes lie afterwards that lay elsewhere in the same vault before, from the titles of all: the only ones of
-    their title that went and came. `others` are there afterwards, too, by titles that are not known.
+    their title that went and came. `others` are there afterwards, too, and `former` before, by titles not known.
     """
-    gone, come = _by_title(before, {*after, *others}), _by_title(after, before)
+    gone, come = _by_title(before, {*after, *others}), _by_title(after, {*before, *former})
     return {keys[0]: come[title][0] for title, keys in gone.items() if len(keys) == len(come.get(title, ())) == 1}
 
 
@@ -178,6 +188,15 @@ def _by_title(one: Mapping[NoteKey, str], other: Collection[NoteKey]) -> dict[tu
 
 def _titles(trace: Trace) -> dict[NoteKey, str]:
     return {ref.note_key: ref.title for ref in trace.entries.values()}
+
+
+def _has_text_of(before: Trace, key: NoteKey, after: Trace, now: NoteKey) -> bool:
+    """Whether a note may have the text of another one, as far as runs tell: the hash of what went in, else tokens."""
+    one, other = injections_by_key(before).get(key), injections_by_key(after).get(now)
+    if one is not None and other is not None:
+        return one.content_hash.removesuffix("_trunc") == other.content_hash.removesuffix("_trunc")
+    tokens = ({ref.note_key: ref.tokens for ref in trace.entries.values()} for trace in (before, after))
+    return next(tokens)[key] == next(tokens)[now]
 
 
 class _DiffSide:

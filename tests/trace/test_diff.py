@@ -97,6 +97,21 @@ def test_a_note_that_lies_elsewhere_in_the_vault_is_the_same():
     # Where a note of the first run lies still, and only did not come into question, another one of its title came in.
     diff = compare(before, after, {*there, ref(0, "A").note_key})
     assert (titles(diff.entered), titles(diff.left), diff.unchanged) == (["A", "B"], ["A", "B"], 1)
+    # So is one of its title that lay there before and only did not come into question.
+    diff = compare(before, after, there, {ref(0, "A").note_key, notes[0].note_key})
+    assert (titles(diff.entered), titles(diff.left)) == (["A", "B"], ["A", "B"])
+    # Of a vault that nobody knows any more, one with another text is another note, however often it was trimmed.
+    for hashed, stays in (("1_a_b_trunc", True), ("2_c_d", False)):
+        other = replace(after, injections=(injection(0, "A", 30, content_hash=hashed), *after.injections[1:]))
+        assert ("A" in titles(compare(before, other, there).left)) is not stays
+    for tokens, stays in ((100, True), (90, False)):
+        left_out = replace(
+            after,
+            injections=after.injections[1:],
+            entries={**after.entries, 0: replace(after.entries[0], tokens=tokens)},
+        )
+        (one,) = (each for each in compare(before, left_out, there).left if each.title == "A")
+        assert (one.key[1] == "moved/A.md") is stays
     # What is no note, such as a memory, lies in no vault.
     memories = [replace(each, system="facts", words=words_of("facts")) for each in (before, after)]
     assert titles(compare(*memories, there).left) == ["A", "B"]

@@ -92,7 +92,8 @@ class Causes(Struct, frozen=True):
 def compared(before: RunSide, after: RunSide) -> TraceDiff:
     """The changes from one side to the other."""
     notes = after.context.moment.index.note_keys if after.context is not None else ()
-    return compare(before.trace, after.trace, notes)
+    former = before.context.moment.index.note_keys if before.context is not None else None
+    return compare(before.trace, after.trace, notes, former)
 
 
 def effects(diff: TraceDiff) -> dict[Effect, EntryChange]:
@@ -198,7 +199,8 @@ class _Trial:
         return *notes[:room], _all_of(notes[room:]), *others
 
     def _effects(self, inputs: Rerun) -> dict[Effect, EntryChange]:
-        return effects(compare(self._before.trace, self._run(inputs), inputs.moment.index.note_keys))
+        former = self._start.moment.index.note_keys
+        return effects(compare(self._before.trace, self._run(inputs), inputs.moment.index.note_keys, former))
 
     def _run(self, inputs: Rerun) -> Trace:
         heed(self._cancel)
@@ -297,13 +299,13 @@ class TurnDiff(Struct, frozen=True):
 
 def turn_diffs(before: Simulator, after: Simulator) -> Iterator[TurnDiff]:
     """All generations of two replays side by side, in the order of the chat; each is run when it is its turn."""
-    notes = after.project.index.note_keys
+    former, notes = before.project.index.note_keys, after.project.index.note_keys
     for generation in sorted({*before.generations, *after.generations}):
         for each in (before, after):
             if generation not in each.traces and generation in each.generations:
                 asyncio.run(each.run_missing(until=each.place(generation) + 16))  # some at once
         one, other = before.traces.get(generation), after.traces.get(generation)
-        both = compare(one, other, notes) if one is not None and other is not None else None
+        both = compare(one, other, notes, former) if one is not None and other is not None else None
         yield TurnDiff(generation, one, both)
 
 

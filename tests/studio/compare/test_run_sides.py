@@ -97,8 +97,9 @@ def test_whole_replays_side_by_side() -> None:
 def test_a_note_that_was_moved_is_the_same_and_one_of_its_title_is_not() -> None:
     lamp, other = TEXTS["Lamp.md"], "---\ntags: [lorebook]\nkeys: [other]\n---\nA lamp of tin.\n"
     moved = project_of({**{name: text for name, text in TEXTS.items() if name != "Lamp.md"}, "sea/Lamp.md": lamp})
+    two = project_of({**TEXTS, "sea/Lamp.md": other})  # the first goes, and the second one gets its keys
     twins = project_of({**TEXTS, "sea/Lamp.md": other}), project_of({**TEXTS, "Lamp.md": other, "sea/Lamp.md": lamp})
-    for projects, expected in (((project_of(), moved), 0), (twins, 1)):
+    for projects, expected in (((project_of(), moved), 0), (twins, 1), ((two, moved), 1)):
         before, after = map(run, projects)
         turn = next(each for each in turn_diffs(before, after) if each.generation == LAST)
         diff = compared(side_of(before, LAST), side_of(after, LAST))
