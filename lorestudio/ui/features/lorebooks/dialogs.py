@@ -392,10 +392,11 @@ def _imported(one: ImportedEntry) -> EntryRow:
 
 
 class ExportBookDialog(LoreDialog):
-    """Writes a lorebook of the notes that are ticked."""
+    """Writes a lorebook of the notes, or of the entries of another one, that are ticked."""
 
     def __init__(self, theme: Theme, work: NoteWork, project: Project, parent: QWidget) -> None:
-        heads = tr("Note"), tr("Entry")
+        of_book = project.of_books
+        heads = (tr("Entry"), tr("Number")) if of_book else (tr("Note"), tr("Entry"))
         super().__init__(theme, work, tr("Export a lorebook"), tr("Write the book"), heads, parent)
         self._trying, self._project = Newest(work.jobs), project
         self._rules = ParseRules.from_settings(project.settings)
@@ -404,7 +405,9 @@ class ExportBookDialog(LoreDialog):
         self.vault = combo(self, tr("Vault"), names or {book.place: book.name for book in project.books})
         self.form = combo(self, tr("Format"), {each.name: each.title for each in FORMATS})
         self.form.setCurrentIndex(self.form.findData(WORLD_INFO))
-        self.folder = named(QLineEdit(self, placeholderText=tr("all notes")), tr("Folder in the vault"))
+        every = tr("all entries") if of_book else tr("all notes")
+        where = tr("Folder in the lorebook") if of_book else tr("Folder in the vault")
+        self.folder = named(QLineEdit(self, placeholderText=every), where)
         self.file = named(QLineEdit(self, placeholderText=tr("The lorebook's file")), tr("File to write"))
         self.card = named(QLineEdit(self, placeholderText=tr("The file that the book goes into a copy of")), tr("Card"))
         self.as_written = QCheckBox(tr("Texts as they stand, with comments and link marks"), self)
@@ -414,7 +417,8 @@ class ExportBookDialog(LoreDialog):
         self.compare = button(self, tr("Run the chat with both"), self._try)
         able(self.compare, False, tr("Wait until the book is made and the chat is run."))
         form = QFormLayout()
-        form.addRow(tr("Notes of"), holding(row((self.vault, 1), (self.folder, 1), margins=0)))
+        whose = tr("Entries of") if of_book else tr("Notes of")
+        form.addRow(whose, holding(row((self.vault, 1), (self.folder, 1), margins=0)))
         form.addRow(tr("Format"), holding(row((self.form, 1), self.as_written, self.disabled, margins=0)))
         form.addRow(tr("File"), holding(row((self.file, 1), button(self, tr("Choose…"), self._ask), margins=0)))
         choose = dialogs.chooser(self.card, tr("Choose a card"), tr("All files (*)"))
@@ -458,7 +462,7 @@ class ExportBookDialog(LoreDialog):
         choice, rules = self._choice(), self._rules
         unnamed = folder.with_name(f"{folder.stem} (new){BY_NAME[choice.form].endings[0]}")
         target = Path(named).expanduser() if named else unnamed  # what becomes of the notes is the same in any file
-        self.state.setText(tr("Looking at the notes…"))
+        self.state.setText(tr("Looking at the entries…") if self._project.of_books else tr("Looking at the notes…"))
         self._work.ask(
             lambda vaults: plan_export(_of(vaults, folder), real_path(target), rules, choice),
             partial(self._show, named=bool(named)), self._failed, newest=self._newest,
