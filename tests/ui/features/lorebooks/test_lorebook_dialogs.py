@@ -114,7 +114,7 @@ def test_an_open_book_is_written_in_another_format_and_that_is_undone(window, bo
     target = tmp_path / "out.lorebook"
     filled(dialog, window, dialog.file, str(target))
     assert [row.title for row in dialog.entries.rows] == ["Skarn", "Other bell", "Other"]
-    assert [texts[:2] for texts in dialog.entries.texts()[:2]] == [("Entry", "Number"), ("Skarn", "0")]
+    assert [texts[:2] for texts in dialog.entries.texts()[:2]] == [["Entry", "Number"], ["Skarn", "0"]]
     assert dialog.folder.placeholderText() == "all entries"
     dialog.compare.click()
     settle(window)
