@@ -311,3 +311,22 @@ def test_captures_are_compared_with_the_chat_in_a_job(
     live.changed.emit()
     assert (dialog.bar.label.text(), dialog.bar.tone) == ("a.json: torn.", "warning")
     dialog.close()
+
+
+def test_a_comparison_that_failed_says_so_and_can_be_begun_again(
+    opened: Any, session: Session, live: LiveCapture, monkeypatch: pytest.MonkeyPatch, qtbot
+) -> None:
+    session.set_project(make_project())
+    dialog = opened(ASKED)
+    qtbot.waitUntil(dialog.compare.isEnabled)
+
+    def full(_captures: Captures, *, whole: bool) -> None:
+        raise OSError("the disk is full")
+
+    monkeypatch.setattr(Captures, "list", full)
+    dialog.compare.click()
+    assert able(dialog)[0] is False  # while it is under way
+    qtbot.waitUntil(lambda: session.jobs.idle)
+    assert (dialog.bar.label.text(), dialog.bar.tone) == ("The disk is full", "error")
+    assert able(dialog)[:2] == [True, True]
+    dialog.close()

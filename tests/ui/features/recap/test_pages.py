@@ -438,6 +438,10 @@ def test_steps_that_wait_stand_before_those_that_are_over(theme: Theme, qtbot: Q
     told = asked_by(page.asked)
     page.show_queue(QueuePicture(state, working=True, retry_at=time.monotonic() + 5))
     page.view.choose("low")
+    assert [each.toolTip() for each in buttons] == [
+        "Take this step out, also while it is under way", "Pause the queue when this step would begin",
+        "Do not wait for the next attempt", "Take all steps out",
+    ]  # fmt: skip
     for each in buttons:
         each.click()
     assert told == [("remove", "low"), ("toggle_pause_before", "low"), ("hurry",), ("clear",)]
