@@ -274,11 +274,6 @@ def read_recap_settings(values: Mapping[str, Json]) -> LoadedRecapSettings:
     return LoadedRecapSettings(RecapSettings.model_validate(used), tuple(problems))
 
 
-def recap_settings(path: Path | None) -> LoadedRecapSettings:
-    """The settings of a file, or the ones that come with the program. Raises SettingsError."""
-    return LoadedRecapSettings(RecapSettings()) if path is None else load_recap_settings(path)
-
-
 def load_recap_settings(path: Path) -> LoadedRecapSettings:
     """Settings from a JSON file: an object of their keys, or SillyTavern's settings.json with the extension's in it.
 

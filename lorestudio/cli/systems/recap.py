@@ -24,7 +24,7 @@ from lorestudio.domain.texts import shorten
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.settings.files import real_path
-from lorestudio.settings.recap import RecapSettings, recap_settings
+from lorestudio.settings.recap import LoadedRecapSettings, RecapSettings, load_recap_settings
 from lorestudio.settings.sections import assigned
 from lorestudio.studio.project.answering import AnswerKind
 from lorestudio.studio.project.project import Project, read_chat
@@ -172,7 +172,7 @@ class RecapOptions:
 
     def session(self, asked: Answering | None = None) -> RecapSession:
         """The chat's recaps, with whoever writes them. Raises InputError, SettingsError and TokenizerError."""
-        loaded = recap_settings(self.settings)
+        loaded = LoadedRecapSettings(RecapSettings()) if self.settings is None else load_recap_settings(self.settings)
         say_all(loaded.problems)
         settings = assigned(self.assignments or (), RecapSettings, loaded.settings)
         answers, model = (None, "") if asked is None else (asked.source, asked.model)

@@ -24,10 +24,8 @@ from lorestudio.exchange.problems import InputError
 from lorestudio.llm.cost import CostEstimate, RequestCollector, estimate
 from lorestudio.llm.messages import RECAP, RECAP_STAGES, RUNNING_RECAP, SCENE_RECAP, AnswerSource
 from lorestudio.llm.stand_in import StandInAnswers
-from lorestudio.settings.declaration import declared
-from lorestudio.settings.files import bytes_if_there, json_bytes, parse_json, read_bytes, write_atomically
+from lorestudio.settings.files import parse_json, read_bytes
 from lorestudio.settings.recap import RecapSettings
-from lorestudio.settings.sections import dump_section
 from lorestudio.systems.recap.asking import QuestionPreset, WorkContext, read_preset
 from lorestudio.systems.recap.chat import Cleared, RecapChat, RecapSurroundings
 from lorestudio.systems.recap.chat_file import ChatBook
@@ -616,20 +614,6 @@ async def recap_cost(session: RecapSession) -> CostEstimate:
     state = replace(session.queue, paused=False)
     await Worker(state, RecapWork(MemoryBook(session.chat), context), max_retries=1).run()
     return estimate(counted.requests, context.around.counter)
-
-
-def keep_recap_settings(path: Path, settings: RecapSettings) -> None:
-    """Write the settings that differ from the defaults; keys of the file that are not known here stay.
-
-    Raises SettingsError where the file that is there cannot be read, InputError where it cannot be written.
-    """
-    data = bytes_if_there(path)
-    there = parse_json(data, path) if data is not None else {}
-    known = {each.name for each in declared(RecapSettings)}
-    others = there if isinstance(there, Mapping) else {}
-    document = {key: value for key, value in others.items() if key not in known} | dump_section(settings)
-    with refused(partial(InputError, path), f"the settings cannot be written: {{reason}}. {LOOK_THERE}"):
-        write_atomically(path, json_bytes(document))
 
 
 async def follow(session: RecapSession, *, by_itself: bool) -> tuple[MessageHappening, ...]:

@@ -61,7 +61,7 @@ class Features:
         self.verify = VerifyFeature(context, self.timeline.jump, self.systems.change, self._show_beside)
         self.searching = SearchFeature(context, self.vault.work, self.systems.compare_with_now, self.tuning.show_change)
         self.reports = ReportsFeature(context)
-        self.recap = RecapFeature(context, self.chat)
+        self.recap = RecapFeature(context, self.chat, self.systems.configure)
         self.memories = MemoriesFeature(context, self.chat.pane, self.trace, self.systems.open_settings)
         self.attach = AttachFeature(context)
         self.lorebooks = LorebooksFeature(context, self.vault.work)

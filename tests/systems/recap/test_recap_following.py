@@ -17,23 +17,13 @@ from lorestudio.domain.records import replace
 from lorestudio.exchange.chats.loading import load_chat
 from lorestudio.llm.messages import RUNNING_RECAP, SCENE_BREAK, SCENE_RECAP, ChatReply, ChatRequest
 from lorestudio.llm.stand_in import StandInAnswers
-from lorestudio.settings.files import SettingsError
-from lorestudio.settings.recap import RecapSettings, recap_settings
 from lorestudio.studio.chat import editing
 from lorestudio.systems.recap import session as session_module
 from lorestudio.systems.recap.chat import RecapChat
 from lorestudio.systems.recap.chat_file import alters_runs, read_chat_file, with_recaps, write_chat_file
 from lorestudio.systems.recap.overview import picture, prompt_at
 from lorestudio.systems.recap.queue import has_queue
-from lorestudio.systems.recap.session import (
-    MessageEvent,
-    MessageHappening,
-    RecapSession,
-    follow,
-    happenings,
-    keep_recap_settings,
-    opened,
-)
+from lorestudio.systems.recap.session import MessageEvent, MessageHappening, RecapSession, follow, happenings, opened
 from tests.systems.recap.files import SETTINGS, TALE, records, write_chat
 
 
@@ -305,18 +295,6 @@ def test_the_picture_and_the_prompt_of_a_reply(path: Path) -> None:
     assert late.version == 1
     assert session.chat.running.content in late.text
     assert late.collected == max(row.after or 0 for row in late.rows if row.decision == "included")
-
-
-def test_settings_are_kept_beside_keys_that_nobody_knows(tmp_path: Path) -> None:
-    file = tmp_path / "recap.json"
-    file.write_text('{"mine": 1, "recap_delay": 5}', "utf-8")
-    keep_recap_settings(file, RecapSettings(auto_hide_scene_count=4))
-    assert recap_settings(file).settings == RecapSettings(auto_hide_scene_count=4)
-    assert '"mine": 1' in file.read_text("utf-8")
-    file.write_text("{", "utf-8")
-    with pytest.raises(SettingsError):
-        keep_recap_settings(file, RecapSettings())
-    assert file.read_text("utf-8") == "{"
 
 
 def test_work_that_is_left_by_closing_is_there_again(path: Path, go_away: Callable[..., None]) -> None:

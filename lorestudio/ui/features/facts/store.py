@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
 from msgspec import Struct
 from PySide6.QtCore import QObject, Signal
@@ -111,8 +111,7 @@ class MemoryStore(QObject):
     @property
     def settings(self) -> FactsSettings:
         """The settings of fact memory that are in force."""
-        known = self.session.choices.systems.get(NAME)
-        return known if isinstance(known, FactsSettings) else FactsSettings()
+        return cast("FactsSettings | None", self.session.choices.systems.get(NAME)) or FactsSettings()
 
     @property
     def place(self) -> Place:

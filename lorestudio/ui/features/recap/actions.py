@@ -19,6 +19,7 @@ from lorestudio.ui.state.choices import short_source, source_title
 from lorestudio.ui.widgets import dialogs
 
 if TYPE_CHECKING:
+    from lorestudio.settings.recap import RecapSettings
     from lorestudio.systems.recap.session import RecapEdits
     from lorestudio.ui.features.recap.pane import RecapPane
 
@@ -33,9 +34,10 @@ MESSAGE_MENU: Final = ("", "recap.break", "recap.message")
 class RecapFeature(Feature):
     """Owns the pane, what is known of the chat's recaps, and the work on their queue."""
 
-    def __init__(self, context: Context, chat: ChatFeature) -> None:
+    def __init__(self, context: Context, chat: ChatFeature, configure: Callable[[str, RecapSettings], object]) -> None:
+        """`configure` gives a system other settings."""
         super().__init__(context)
-        self._chat = chat
+        self._chat, self._configure = chat, configure
         self.recaps = ChatRecaps(context.session, context.settings, self)
         self.recaps.copies = lambda: chat.files.backups
         self.queue = RecapQueue(self.recaps, self)
@@ -209,7 +211,7 @@ class RecapFeature(Feature):
         dialog = SystemSettingsDialog(
             context.theme, tr("Recap settings"), intro, self.recaps.settings, context.window, brief=True
         )
-        dialog.accepted_settings.connect(self.recaps.use_settings)
+        dialog.accepted_settings.connect(partial(self._configure, NAME))
         dialog.open()
 
     def _toggle_by_itself(self) -> None:

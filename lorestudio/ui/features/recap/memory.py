@@ -17,7 +17,6 @@ from PySide6.QtCore import QObject, QSettings, Signal
 from lorestudio.domain.records import replace
 from lorestudio.domain.resources import resource
 from lorestudio.exchange.chats.document import ChatDocument, ChatFormat
-from lorestudio.settings.files import SettingsError
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.run_store import chat_id
 from lorestudio.systems.recap import NAME
@@ -33,7 +32,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-SETTINGS_FILE: Final = "recap-settings.json"
 _BY_ITSELF: Final = "recap/by_itself/{chat}"
 
 
@@ -69,8 +67,8 @@ class ChatRecaps(QObject):
         self.queue = QueuePicture()
         self.problem = ""
         self.wanted = False
-        self._settings: RecapSettings | None = None
-        self._own_first = True
+        self._configured = False
+        """Whether the settings that were kept are read: before, the work would begin by those as shipped."""
         self._project_document: ChatDocument | None = None
         self._file_document: ChatDocument | None = None
         self._opening = False
@@ -83,27 +81,11 @@ class ChatRecaps(QObject):
     # ---- what there is ----------------------------------------------------------------------------------------------
 
     @property
-    def settings_path(self) -> Path:
-        """Where the settings of recap memory are kept."""
-        return Path(self._remembered.fileName()).parent / SETTINGS_FILE
-
-    @property
     def settings(self) -> RecapSettings:
-        """The settings of recap memory, the same for every chat."""
-        if self._settings is None:
-            from lorestudio.settings.recap import RecapSettings, recap_settings
+        """The settings of recap memory, the same for every chat and for its runs."""
+        from lorestudio.settings.recap import RecapSettings
 
-            path = self.settings_path
-            try:
-                loaded = recap_settings(path if path.exists() else None)
-            except SettingsError as error:
-                self.session.notice.emit(Notice(str(error), "warning", key="recap"))
-                self._settings = RecapSettings()
-            else:
-                self._settings = loaded.settings
-                for problem in loaded.problems:
-                    self.session.notice.emit(Notice(problem, "warning"))
-        return self._settings
+        return cast("RecapSettings | None", self.session.choices.systems.get(NAME)) or RecapSettings()
 
     @property
     def hindrance(self) -> NoRecaps | None:
@@ -166,7 +148,7 @@ class ChatRecaps(QObject):
         if path is None or project is None or self.problem:
             return
         if self.open is None:
-            if not self._opening and (self.wanted or self.by_itself or has_queue(path)):
+            if self._configured and not self._opening and (self.wanted or self.by_itself or has_queue(path)):
                 self._begin_opening(path, project)
         elif project.document is not self._project_document:
             self._project_document = project.document
@@ -201,6 +183,7 @@ class ChatRecaps(QObject):
             self.follow()
             return
         self.open = session
+        self._take_settings()  # they may have become others meanwhile
         for problem in session.problems:
             self.session.notice.emit(Notice(problem, "warning"))
         self.queue = QueuePicture(session.queue)
@@ -253,39 +236,18 @@ class ChatRecaps(QObject):
         if session is not None:
             self._do(session, lambda: how(session.edits))
 
-    def use_settings(self, settings: RecapSettings) -> None:
-        """Keep these settings, show the chat with them, and run recap memory with them. The file is written only by
-        what is done next.
-        """
-        self._use(settings)
-        if self.session.choices.systems.get(NAME) != settings:
-            self.session.replays.configure({NAME: settings}, tr("settings of recap memory"))
-
     def _take_settings(self) -> None:
-        """Runs and recaps have the same settings, wherever they are set; at the start those of the recaps count."""
-        systems, first = self.session.choices.systems, self._own_first
-        self._own_first = False
-        known = cast("RecapSettings | None", systems.get(NAME))
-        if first and self.settings_path.exists():
-            systems[NAME] = self.settings
-        elif known is not None and known != self.settings:
-            self._use(known)
+        """Go on with the settings as they are now. The chat's file is written only by what is done next."""
+        if not self._configured:
+            self._configured = True
+            self.follow()
+        session, settings, room = self.open, self.settings, self.room
+        if session is not None and session.settings != settings:
 
-    def _use(self, settings: RecapSettings) -> None:
-        path, session, room = self.settings_path, self.open, self.room
-        self._settings = settings
-
-        async def keep() -> None:
-            from lorestudio.systems.recap.session import keep_recap_settings
-
-            keep_recap_settings(path, settings)
-            if session is not None:
+            async def use() -> None:
                 session.use(settings, model=session.context.model, context_size=room)
 
-        if session is not None:
-            self._do(session, keep, self.changed.emit)
-        else:
-            self.work.start(keep, done=lambda _none: self.changed.emit(), failed=self._failed)
+            self._do(session, use)
 
     def renew(self) -> None:
         """Look at the chat again."""

@@ -65,7 +65,11 @@ def chat(path: Path | None = Path("Tale.jsonl"), **more: Any) -> Any:
 
 def opened(*left: QueuedOperation, paused: bool = False) -> Any:
     return SimpleNamespace(
-        queue=QueueState(left, paused=paused), problems=(), close="closed", context=SimpleNamespace(model="")
+        queue=QueueState(left, paused=paused),
+        problems=(),
+        close="closed",
+        context=SimpleNamespace(model=""),
+        settings=RecapSettings(),
     )
 
 
@@ -79,7 +83,7 @@ def recaps(window: Window, monkeypatch: pytest.MonkeyPatch) -> ChatRecaps:
     monkeypatch.setattr("lorestudio.ui.features.recap.memory.chat_id", lambda project: str(project.chat_path))
     made = ChatRecaps(window, window)  # type: ignore[arg-type]
     made.work = window  # type: ignore[assignment]
-    made._settings = RecapSettings()
+    made._configured = True
     for name in ("changed", "due"):
         getattr(made, name).connect(lambda name=name: window.said.append(name))
     for signal in (window.notice, made.prompt_changed):
@@ -226,56 +230,46 @@ def test_a_chat_that_was_left_while_it_was_opened_is_closed(recaps: ChatRecaps, 
 # ---- changing -------------------------------------------------------------------------------------------------------
 
 
-def test_settings_are_kept_with_or_without_a_chat(
+def test_the_settings_are_those_of_its_runs(
     recaps: ChatRecaps, window: Window, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    others = RecapSettings(recap_delay=7)
-    recaps.use_settings(others)
-    assert (recaps.settings, window.said) == (others, ["work"])
-    assert window.choices.systems == {"recap": others}, "its runs have the same"
-    window.done(None)
-    window.failed(ValueError("the disk is full"))
-    assert window.said[1:] == ["changed", Notice("the disk is full", "error", key="recap")]
-    recaps.open = opened()
-    window.said.clear()
-    recaps.use_settings(others)
-    window.done(picture())
-    assert window.said == ["work", "changed", "changed"]
+    monkeypatch.delitem(sys.modules, "lorestudio.systems.recap.session", raising=False)
+    assert recaps.settings == RecapSettings(), "nobody has set any"
+    others = window.choices.systems["recap"] = RecapSettings(recap_delay=7)
+    assert recaps.settings == others
+    assert "lorestudio.systems.recap.session" not in sys.modules, "their dialog need not wait for all of the work"
+    window.configured.emit()
+    assert window.said == [], "no chat is open"
+
+
+def test_an_open_chat_goes_on_with_other_settings(
+    recaps: ChatRecaps, window: Window, monkeypatch: pytest.MonkeyPatch
+) -> None:
     used: list[Any] = []
+    recaps.open = opened()
     recaps.open.context.model, window.project = "small", chat()
     recaps.open.use = lambda *given, **more: used.append((*given, more))
-    monkeypatch.setattr("lorestudio.systems.recap.session.keep_recap_settings", lambda *given: used.append(given))
     monkeypatch.setattr("lorestudio.systems.recap.overview.picture", lambda _session: None)
-    recaps.use_settings(others)
+    window.configured.emit()
+    assert window.said == [], "settings of another system"
+    others = window.choices.systems["recap"] = RecapSettings(recap_delay=7)
+    window.configured.emit()
     asyncio.run(window.begun())
-    assert used == [(recaps.settings_path, others), (others, {"model": "small", "context_size": 4000})]
+    assert (window.said, used) == (["work"], [(others, {"model": "small", "context_size": 4000})])
+    window.failed(ValueError("a preset is missing"))
+    assert window.said[1:] == [Notice("a preset is missing", "error", key="recap")]
 
 
-def test_settings_of_its_runs_are_those_of_the_recaps(recaps: ChatRecaps, window: Window) -> None:
-    others = RecapSettings(recap_delay=7)
-    window.configured.emit()
-    assert (window.choices.systems, window.said) == ({}, []), "nobody has set any"
-    window.choices.systems["recap"] = others
-    window.configured.emit()
-    assert (recaps.settings, window.said) == (others, ["work"])
-    window.configured.emit()
-    assert window.said == ["work"]
-
-
-def test_at_the_start_the_settings_in_the_file_of_recaps_count(
-    recaps: ChatRecaps, window: Window, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    mine = tmp_path / "recap-settings.json"
-    mine.write_text('{"recap_delay": 3}', "utf-8")
-    monkeypatch.setattr(Window, "fileName", lambda _self: str(tmp_path / "window.ini"))
-    recaps._settings = None
-    monkeypatch.delitem(sys.modules, "lorestudio.systems.recap.session", raising=False)
-    assert recaps.settings == RecapSettings(recap_delay=3)
-    assert "lorestudio.systems.recap.session" not in sys.modules, "their dialog need not wait for all of the work"
-    recaps._settings = None
+def test_a_chat_is_opened_once_the_settings_that_were_kept_are_read(recaps: ChatRecaps, window: Window) -> None:
+    recaps._configured, window.project = False, chat()
+    recaps.want()
+    assert window.said == ["changed"]
     window.choices.systems["recap"] = RecapSettings(recap_delay=7)
     window.configured.emit()
-    assert window.choices.systems["recap"] == recaps.settings == RecapSettings(recap_delay=3)
+    assert window.said == ["changed", "work"]
+    recaps.open, made = None, opened()
+    window.done((made, picture()))
+    assert window.said.count("work") == 2, "they are others than it was opened with"
 
 
 def test_the_newest_reply_that_is_looked_at_counts(recaps: ChatRecaps, window: Window) -> None:

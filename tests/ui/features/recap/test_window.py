@@ -49,8 +49,14 @@ def path(tmp_path: Path) -> Path:
 def opened(make_window: Callable[..., MainWindow], tmp_path: Path, path: Path, qtbot: QtBot) -> MainWindow:
     """A window on the tale, with the recap pane in sight."""
     window = make_window(make_project(tmp_path / "vault"))
-    window.features.recap.recaps._settings = SETTINGS
+    use(window, SETTINGS, qtbot)
     return look(window, path, qtbot)
+
+
+def use(window: MainWindow, settings: RecapSettings, qtbot: QtBot) -> None:
+    settle(window, qtbot)
+    window.session.replays.configure({"recap": settings})
+    settle(window, qtbot)
 
 
 def look(window: MainWindow, path: Path, qtbot: QtBot) -> MainWindow:
@@ -365,8 +371,7 @@ def test_versions_of_scenes_and_of_the_running_recap(opened: MainWindow, path: P
 
 @pytest.mark.long
 def test_a_scene_recap_gets_another_version_to_choose(opened: MainWindow, path: Path, qtbot: QtBot) -> None:
-    desk = opened.features.recap.recaps
-    desk._settings = SETTINGS.model_copy(update={"running_scene_recap_auto_generate": False})
+    use(opened, SETTINGS.model_copy(update={"running_scene_recap_auto_generate": False}), qtbot)
     run(opened, "recap.run", qtbot)
     page = opened.features.recap.pane.scenes
     page.view.choose(3)
@@ -398,7 +403,7 @@ def test_a_recap_of_the_extension_without_versions_is_the_first_when_it_is_made_
         lines[index + 1]["extra"]["auto_recap"] = {**kept, **versions}
     path.write_text("\n".join(map(json.dumps, lines)), "utf-8")
     window = make_window(make_project(tmp_path / "vault"))
-    window.features.recap.recaps._settings = SETTINGS.model_copy(update={"running_scene_recap_auto_generate": False})
+    use(window, SETTINGS.model_copy(update={"running_scene_recap_auto_generate": False}), qtbot)
     look(window, path, qtbot)
     page = window.features.recap.pane.scenes
     assert [row.versions for row in page.model.rows] == ["1/1", "1/1"]
@@ -414,14 +419,12 @@ def test_a_recap_of_the_extension_without_versions_is_the_first_when_it_is_made_
 
 @pytest.mark.long
 def test_the_prompt_of_the_shown_reply(opened: MainWindow, qtbot: QtBot) -> None:
-    desk = opened.features.recap.recaps
-    desk._settings = SETTINGS.model_copy(
-        update={
-            "message_recap_context_type": "absolute",
-            "message_recap_context_limit": 20.0,
-            "auto_hide_scene_count": 0,  # so that early replies stay replies
-        }
-    )
+    limited = {
+        "message_recap_context_type": "absolute",
+        "message_recap_context_limit": 20.0,
+        "auto_hide_scene_count": 0,  # so that early replies stay replies
+    }
+    use(opened, SETTINGS.model_copy(update=limited), qtbot)
     run(opened, "recap.run", qtbot)
     page = opened.features.recap.pane.prompt
     opened.chat.choose(11)
@@ -842,19 +845,8 @@ def test_settings_are_kept_and_used(opened: MainWindow, qtbot: QtBot) -> None:
     desk = opened.features.recap.recaps
     assert desk.settings.auto_hide_scene_count == 5
     assert opened.session.choices.systems["recap"] == desk.settings
-    kept = json.loads(desk.settings_path.read_text("utf-8"))
-    assert kept["auto_hide_scene_count"] == 5
-    assert "auto_recap" not in kept  # as shipped
-    desk._settings = None
-    assert desk.settings == SETTINGS.model_copy(update={"auto_hide_scene_count": 5})
-
-
-def test_settings_that_cannot_be_read_are_told(opened: MainWindow) -> None:
-    desk = opened.features.recap.recaps
-    desk.settings_path.write_text("{broken", "utf-8")
-    desk._settings = None
-    assert desk.settings == RecapSettings()
-    assert desk.settings_path.name in said(opened)
+    kept = opened.features.systems.files.read().values["recap"]
+    assert kept == SETTINGS.model_copy(update={"auto_hide_scene_count": 5})
 
 
 @pytest.mark.long
