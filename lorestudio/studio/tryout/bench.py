@@ -182,8 +182,12 @@ def bench_rows(journeys: Journeys, places: Sequence[FoundKey], message: int) -> 
 
 
 def _came_in(journeys: Journeys, entry: int) -> tuple[str, str]:
+    """What made the entry a candidate, in short and as a sentence: of a key in another entry's text, whose."""
     how = journeys.came_in(entry)
-    return ("", "") if how is None else (how.label, how.sentence)
+    if how is None:
+        return "", ""
+    source = journeys.ways_in[entry][1].details.get("source")
+    return how.label if source is None else f"Key in “{source}”", how.sentence
 
 
 def _told(

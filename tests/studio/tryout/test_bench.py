@@ -61,6 +61,18 @@ def test_who_was_matched_but_stopped_and_why() -> None:
     assert row_of(both, "Quay")[0] is True
 
 
+@pytest.mark.parametrize(
+    ("system", "settings"), [("deeplore", None), ("world-info", WorldInfoSettings(recursive=True))]
+)
+def test_of_a_key_in_the_text_of_another_entry_it_is_said_whose(system: str, settings: Section | None) -> None:
+    notes = {name: NOTES[name].replace("refine_keys: [rises]\n", "") for name in ("Lamp.md", "Tide.md")}
+    project = replace(project_of(notes, recursive_scan=True), chat=None)
+    result = Bench(Simulator(project, system_of(project.scene(), KINDS[system], settings))).test("A lamp.")
+    assert {row.title: (row.injected, row.how) for row in result.rows} == {
+        "Lamp": (True, "Key found"), "Tide": (True, "Key in “Lamp”"),
+    }  # fmt: skip
+
+
 def test_keys_of_a_constant_decide_nothing_and_are_not_shown() -> None:
     result = Bench(Simulator(alone())).test("quay")
     row = next(row for row in result.rows if row.title == "Rules")
