@@ -440,10 +440,13 @@ class ChatPane(Pane):
         else:
             text = tr(
                 "Open a chat file of SillyTavern (.jsonl), begin one, or paste its text: for every reply you see what "
-                "went into its prompt. To try a text alone, use the bench."
+                "went into its prompt. A text can be tried alone, too."
             )
-            doors = (("chat.open", "Open chat…"), ("chat.new", "New chat…"), ("chat.paste", "Paste a chat…"))
-            self.empty.say(tr("This vault has no chat open"), text, tuple((name, tr(title)) for name, title in doors))
+            doors = (
+                ("chat.open", "Open chat…"), ("chat.new", "New chat…"), ("chat.paste", "Paste a chat…"),
+                ("pane.bench", "Test a text"),
+            )  # fmt: skip
+            self.empty.say(tr("No chat is open"), text, tuple((name, tr(title)) for name, title in doors))
         self.pages.setCurrentWidget(self.view if chat is not None else self.empty)
         if chat is None:
             self.note_changed.emit("")

@@ -373,7 +373,7 @@ class EntryPane(Pane):
                 text = tr("An entry is a note with the lorebook tag. It is written and changed here.")
                 self.say_empty(tr("No entries"), text, (("note.new", tr("New note…")),))
             else:
-                text = tr("Choose one in the vault, the answers or the budget, and read and change its note here.")
+                text = tr("Choose one in the list, the answers or the budget, to read and change it here.")
                 self.say_empty(tr("No entry chosen"), text, (("go.entry", tr("Go to entry…")),))
             return
         self._filename, self._vault = note.filename, note.vault

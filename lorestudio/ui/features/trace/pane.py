@@ -439,7 +439,7 @@ class TracePane(Pane):
             self.empty.say(tr("No trace"), tr("A trace shows what the pipeline did with every entry, and why."))
         elif project.chat is None:
             text = tr("A run needs a chat: its last messages are searched for the keys of the entries.")
-            text += " " + tr("Or test any text against the vault at once.")
+            text += " " + tr("Or test any text against the entries at once.")
             buttons = (("chat.open", tr("Open chat…")), ("pane.bench", tr("Test a text")))
             self.empty.say(tr("No chat to run"), text, buttons)
         elif self._session.busy:

@@ -270,7 +270,7 @@ def test_an_empty_pane_says_what_is_missing(make_window: Callable[..., MainWindo
         "A trace shows what the pipeline did with every entry, and why.",
         (
             "A run needs a chat: its last messages are searched for the keys of the entries. "
-            "Or test any text against the vault at once."
+            "Or test any text against the entries at once."
         ),
     ]
     assert "has not been run" in told[2]
