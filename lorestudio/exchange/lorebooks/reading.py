@@ -370,7 +370,10 @@ def read_lorebook(
     for key, raw in zip(key_order(found), raws, strict=True):
         if on_read is not None and len(made) % _EVERY == 0:
             on_read(len(made), len(raws))
-        made.append(native_entry(raw, key))
+        try:
+            made.append(native_entry(raw, key))
+        except (RecursionError, ValueError) as error:
+            raise BookError(f"entries.{key}: it is nested too deeply. Take it out of the file.") from error
     entries = tuple(made)
     remarks = (*_about_book(form), *_about_entries(raws, entries))
     return Lorebook(name, entries, role, place, remarks, tuple(raws), _spoil(raws))

@@ -1,5 +1,6 @@
 """SillyTavern's scan, rule by rule (rules: sillytavern 5.6)."""
 
+import json
 import re
 from functools import partial
 
@@ -461,6 +462,13 @@ def test_old_files_and_embedded_books_are_read():
 def test_what_is_no_lorebook_is_said(document, words):
     with pytest.raises(BookError, match=words):
         read_lorebook(document)
+
+
+def test_an_entry_nested_too_deeply_is_said():
+    tags = json.loads("[" * 600 + "]" * 600)
+    entries = {"0": {"content": "x"}, "3": {"content": "x", "characterFilter": {"tags": tags}}}
+    with pytest.raises(BookError, match=r"entries\.3: it is nested too deeply"):
+        read_lorebook({"entries": entries})
 
 
 def test_every_loop_tells_its_parts():
