@@ -79,8 +79,9 @@ class WakeFinder:
 
     tells: ClassVar[bool] = False
 
-    def __init__(self, vault: VaultIndex) -> None:
-        self.vault = vault
+    def __init__(self, vault: VaultIndex, *, off: bool = False) -> None:
+        """`off`: recursion is switched off, so that no text wakes anything."""
+        self.vault, self.off = vault, off
 
     def wakes(self, entry: Entry) -> tuple[Wake, ...]:
         """What the content of the entry wakes, in index order."""
@@ -737,6 +738,12 @@ class Deciding(Struct, frozen=True):
     def wakes(self, scene: Scene) -> WakeFinder:
         """Which entries' contents wake which others."""
         return self.kind.wakes(self.settings, scene)
+
+    def silence(self, finder: WakeFinder) -> str:
+        """Why its finder names no entry that a text wakes, in a sentence; "" where it may name some."""
+        if not finder.tells:
+            return f"{self.kind.title} does not say what wakes these entries."
+        return "Recursion is off in the settings, so no text wakes an entry." if finder.off else ""
 
 
 READ_AT_MOST: Final = 100

@@ -65,7 +65,7 @@ def main(count: int) -> None:
         vaults: list[VaultNotes] = []
         timed("read and indexed", lambda: vaults.append(read_vault_notes(folder)))
         measure(vaults[0])
-        settings = DeepLoreSettings()
+        settings = DeepLoreSettings(recursive_scan=True)
         engine = DeepLoreIndex(build_index([read_folder(folder)], settings, CHARS_4))
         finder = DeepLoreWakes(engine.vault, settings)
         timed("all wakes", lambda: [finder.wakes(entry) for entry in engine.visible])

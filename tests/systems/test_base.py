@@ -29,7 +29,8 @@ def test_the_main_system_finds_keys_as_it_scans() -> None:
 @pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS.keys())
 def test_only_a_system_that_searches_contents_wakes_entries(kind) -> None:
     entries = (Entry(0, "a.md", "v", "A", content="A bell."), Entry(1, "b.md", "v", "B", keys=("bell",)))
-    finder = Deciding(kind, kind.settings()).wakes(Scene(VaultIndex(entries, vaults=("v",))))
+    on = {name: True for name in ("recursive_scan",) if name in kind.settings.model_fields}  # where it is so by default
+    finder = Deciding(kind, kind.settings(**on)).wakes(Scene(VaultIndex(entries, vaults=("v",))))
     found = [(wake.source, wake.target, wake.key) for wake in finder.wakes(entries[0])]
     assert found == ([(0, 1, "bell")] if finder.tells else [])
     assert list(finder.woken_by(entries[1])) == list(finder.wakes(entries[0]))

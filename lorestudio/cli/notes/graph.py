@@ -10,7 +10,7 @@ from rich.text import Text
 
 from lorestudio.cli.command import RulesOption, rules_named
 from lorestudio.cli.options import JsonOption, SettingsOption, SystemOptions, TokenizerOption, VaultArgument
-from lorestudio.cli.output import print_json, say, say_all
+from lorestudio.cli.output import print_json, say_all
 from lorestudio.cli.screen import Screen, filled, fold, table
 from lorestudio.studio.graph.analysis import GraphStudy, community_name, gaps_json, graph_json, study
 from lorestudio.studio.graph.graph import Edge, build_graph
@@ -87,11 +87,12 @@ def graph(
     say_all(project.problems)
     system = by.offline(project)
     project = project.read_for(system.kind)
-    finder = Deciding(system.kind, system.settings).wakes(project.scene())
-    if wakes and not finder.tells:
-        say(f"{system.kind.title} does not say what wakes these entries, so the graph is without that.")
+    by_whom = Deciding(system.kind, system.settings)
+    finder = by_whom.wakes(project.scene())
+    wakes = wakes or project.of_books
+    say_all(filter(None, [by_whom.silence(finder) if wakes else ""]))
     index = project.index
-    graph = build_graph(index, finder if wakes or project.of_books else None)
+    graph = build_graph(index, finder if wakes else None)
     found = study(graph, index.entries, alpha=project.settings.graph_edge_filter_alpha)
     if as_json:
         print_json(gaps_json(found.gaps) if only_gaps else graph_json(found))

@@ -171,9 +171,9 @@ def list_links(
     say_all(project.problems)
     system = by.offline(project)
     project = project.read_for(system.kind)
-    finder = Deciding(system.kind, system.settings).wakes(project.scene())
-    if not finder.tells:
-        say(f"{system.kind.title} does not say what wakes these entries.")
+    by_whom = Deciding(system.kind, system.settings)
+    finder = by_whom.wakes(project.scene())
+    say_all(filter(None, [by_whom.silence(finder)]))
     filename = find_lore(notes, project, note)
     if as_json:
         print_json(_links_json(notes, filename, finder), 1)

@@ -81,10 +81,10 @@ class WorldInfoWakes(WakeFinder):
         settings: WorldInfoSettings,
         substituted: Callable[[str], str],
     ) -> None:
-        super().__init__(vault)
-        self._settings, self._substituted = settings, substituted
         levels = {entry.recursion_level for entry in entries.values()} - {None}
         loops = settings.max_recursion_steps != 1 and (settings.recursive or len(levels) > 1)
+        super().__init__(vault, off=not loops)
+        self._settings, self._substituted = settings, substituted
         self._sources = {
             number: Haystack(_NOTHING, settings)
             for number, entry in entries.items()

@@ -111,13 +111,15 @@ def test_entries_of_a_lorebook_are_connected_by_what_their_texts_wake(lorestudio
     [
         (["--set", "world_info_recursive=false"], set()),
         (["--set", "world_info_case_sensitive=true"], {("Bell", "wakes by “tower”", "Tower", "2")}),
-        (["--system", "deeplore"], {*WOKEN, ("Tower", "wakes by “fog”", "Fog", "1")}),
+        (["--system", "deeplore", "--settings", "recursive.json"], {*WOKEN, ("Tower", "wakes by “fog”", "Fog", "1")}),
+        (["--system", "deeplore"], set()),
         (["--system", "recap"], set()),
     ],
 )
 def test_what_wakes_is_as_the_system_and_its_settings_say(
     lorestudio: Run, book: Path, options: list[str], wakes: set[tuple[str, ...]]
 ) -> None:
+    Path("recursive.json").write_text('{"recursiveScan": true}', encoding="utf-8")
     found = rows(lorestudio("graph", book, *options).stdout)
     assert {row for row in found if len(row) == 4 and row[1].startswith("wakes")} == wakes
 
@@ -125,7 +127,10 @@ def test_what_wakes_is_as_the_system_and_its_settings_say(
 def test_of_a_vault_it_is_told_where_somebody_asks(lorestudio: Run, town: Path) -> None:
     (town / "Ring.md").write_text("---\ntags: [lorebook]\nkeys: [tower]\n---\nA square of stones.\n", encoding="utf-8")
     woken = ("Ring", "wakes by “square”", "Square", "2")  # each names a key of the other
-    plain, asked = lorestudio("graph", town), lorestudio("graph", town, "--wakes")
+    Path("recursive.json").write_text('{"recursiveScan": true}', encoding="utf-8")
+    plain, asked = lorestudio("graph", town), lorestudio("graph", town, "--wakes", "--settings", "recursive.json")
+    off = lorestudio("graph", town, "--wakes")
+    assert (rows(off.stdout), "Recursion is off" in off.stderr) == (rows(plain.stdout), True)
     assert woken in rows(asked.stdout) - rows(plain.stdout)
     assert ("Square", "link", "Tower", "1") in rows(asked.stdout)
     assert woken in rows(lorestudio("graph", town, "--wakes", "--system", "world-info").stdout)

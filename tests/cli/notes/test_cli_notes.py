@@ -223,6 +223,12 @@ def test_links(lorestudio: Run, notes: Path) -> None:
     assert "  Tale.md:2: requires: [Lamp]" in lines
     assert "  Tale.md:4 (title): The [[Lamp]] and the lamp by [[Nobody]]." in lines
     assert "  4: wikilink Nobody -> does not exist yet" in lorestudio("links", notes, "Tale").stdout
+    (notes / "Oil.md").write_text("---\ntags: [lorebook]\nkeys: [oil]\n---\nFor a lamp.\n", encoding="utf-8")
+    (settings := notes.with_name("recursive.json")).write_text('{"recursiveScan": true}', encoding="utf-8")
+    woken = lorestudio("links", notes, "Lamp", "--settings", settings).stdout.splitlines()
+    assert woken[-4:] == ["Wakes: 0", "", "Woken by: 1", "  Oil (Oil.md): “lamp”"]
+    off = lorestudio("links", notes, "Lamp")
+    assert (off.stdout.splitlines()[-1], "Recursion is off" in off.stderr) == ("Woken by: 0", True)
 
 
 def test_links_as_json(lorestudio: Run, notes: Path) -> None:

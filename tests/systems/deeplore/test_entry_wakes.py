@@ -21,7 +21,7 @@ INDEX = VaultIndex(ENTRIES, vaults=("v",))
 
 @pytest.fixture
 def finder() -> DeepLoreWakes:
-    return DeepLoreWakes(INDEX, DeepLoreSettings())
+    return DeepLoreWakes(INDEX, DeepLoreSettings(recursive_scan=True))
 
 
 def test_both_directions_say_the_same(finder: DeepLoreWakes) -> None:

@@ -22,7 +22,7 @@ NOTES = {
 
 
 def index(**settings: object) -> tuple[DeepLoreIndex, DeepLoreSettings]:
-    chosen = DeepLoreSettings().model_copy(update=settings)
+    chosen = DeepLoreSettings(recursive_scan=True).model_copy(update=settings)
     files = [
         NoteFile(f"{title}.md", f"---\n{'' if 'tags' in front else 'tags: [lorebook]'}\n{front}\n---\n{body}\n")
         for title, (front, body) in NOTES.items()
@@ -75,3 +75,11 @@ def test_woken_by() -> None:
     assert [vault.vault.entries[wake.source].title for wake in woken] == ["Tide", "Never"]
     assert finder.wakes(vault.of_title["Lamp"][-1]) == ()  # excludeRecursion
     assert finder.woken_by(vault.of_title["Always"][-1]) == ()
+
+
+@pytest.mark.parametrize("setting", [{"recursive_scan": False}, {"scan_depth": 0}])
+def test_without_recursion_nothing_is_woken(setting: dict[str, int]) -> None:
+    vault, settings = index(**setting)
+    finder = DeepLoreWakes(vault.vault, settings)
+    assert not any((*finder.wakes(entry), *finder.woken_by(entry)) for entry in vault.visible)
+    assert (finder.off, DeepLoreWakes(vault.vault, index()[1]).off) == (True, False)

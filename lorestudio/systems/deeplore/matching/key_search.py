@@ -32,7 +32,8 @@ def _matcher(entries: Sequence[Entry], settings: DeepLoreSettings) -> KeyMatcher
 
 
 class DeepLoreWakes(WakeFinder):
-    """Answers by recursion for one index; preparing it takes a moment, at the first question. For workers.
+    """Answers by recursion for one index (rules: deeplore 3.7); preparing it takes a moment, at the first question. For
+    workers.
 
     Contents that are kept out of recursion wake nothing. Constants are never woken (they are in already), nor guides.
     """
@@ -40,13 +41,13 @@ class DeepLoreWakes(WakeFinder):
     tells = True
 
     def __init__(self, vault: VaultIndex, settings: DeepLoreSettings) -> None:
-        super().__init__(vault)
+        super().__init__(vault, off=not settings.recursive_scan or settings.scan_depth <= 0)
         self._settings = settings
         self._index = DeepLoreIndex(vault)
 
     def wakes(self, entry: Entry) -> tuple[Wake, ...]:
         """What the content of the entry wakes, in index order."""
-        if entry.exclude_recursion or entry.guide:
+        if self.off or entry.exclude_recursion or entry.guide:
             return ()
         settings, text = self._settings, self._text(entry)
         matcher = self._index.matcher(case_sensitive=settings.case_sensitive, whole_words=settings.match_whole_words)
@@ -61,7 +62,7 @@ class DeepLoreWakes(WakeFinder):
         """
         matcher = _matcher((target,), self._settings)
         found: list[Wake] = []
-        for entry in self._index.visible:
+        for entry in () if self.off else self._index.visible:
             if cancel is not None and cancel.cancelled:
                 raise Cancelled
             wake = None if entry.exclude_recursion else _wake(entry, target, 0, matcher, self._text(entry))

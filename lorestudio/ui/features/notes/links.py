@@ -305,10 +305,12 @@ class LinksPane(Pane):
         self._settle()
         if self._pending > 0:
             return
-        self.state.setText("")
+        finder, by = self._finder, self._found_by
+        silence = by.silence(finder) if finder is not None and by is not None else ""
+        self.state.setText(tr(silence))
         if not groups:
             told = tr("Nothing links to this note, names it or wakes it, and it links to nothing and wakes nothing.")
-            if self._finder is not None and not self._finder.tells:
+            if silence:
                 told = tr("Nothing links to this note or names it, and it links to nothing. Traces tell what wakes it.")
             self.say_empty(tr("No links"), told)
 

@@ -40,6 +40,7 @@ LINKED = {
     "# Hub\n\nSee [[Leaf]] and ![[Leaf]].\n",
     "Leaf.md": "---\ntags: [lorebook]\nkeys: [leaf]\n---\n# Leaf\n\nPlain.\n",
 }
+RECURSIVE = DeepLoreSettings(recursive_scan=True)
 WAKING = (
     Entry(0, "a.md", "v", "A", "The bell in the fog.", ("a",)),
     Entry(1, "b.md", "v", "B", "", ("bell",), refine_keys=("fog",)),
@@ -70,7 +71,7 @@ def in_home(vault: str, filename: str) -> Path | None:
 
 
 def test_what_is_woken_names_the_keys_and_what_is_in_the_way() -> None:
-    finder = DeepLoreWakes(VaultIndex(WAKING, vaults=("v", "w")), DeepLoreSettings())
+    finder = DeepLoreWakes(VaultIndex(WAKING, vaults=("v", "w")), RECURSIVE)
     (wakes,) = wake_rows(finder, WAKING[0], in_home, CancelToken())
     assert (wakes.key, wakes.after) == (LinkSection.WAKES, "3")
     assert [(row.title, row.path, row.after) for row in wakes.children] == [
@@ -85,7 +86,7 @@ def test_what_is_woken_names_the_keys_and_what_is_in_the_way() -> None:
 @pytest.mark.parametrize(("amount", "told"), [(MOST_WAKES, "300"), (MOST_WAKES + 1, "300 of 301")])
 def test_very_many_wakes_are_counted(amount: int, told: str) -> None:
     woken = tuple(Entry(place, f"{place}.md", "v", f"E{place}", "", ("bell",)) for place in range(1, amount + 1))
-    finder = DeepLoreWakes(VaultIndex((WAKING[0], *woken), vaults=("v",)), DeepLoreSettings())
+    finder = DeepLoreWakes(VaultIndex((WAKING[0], *woken), vaults=("v",)), RECURSIVE)
     (wakes,) = wake_rows(finder, WAKING[0], lambda _vault, _file: None, CancelToken())
     assert (len(wakes.children), wakes.after) == (MOST_WAKES, told)
 
@@ -99,7 +100,7 @@ def test_the_pane_says_what_is_missing_and_why_it_failed(
     pane = LinksPane(theme, session, selection, work)
     qtbot.addWidget(pane)
     assert pane.empty.title.text() == "No vault"
-    session.set_project(open_project([write_vault(tmp_path / "vault", LINKED)]))
+    session.set_project(open_project([write_vault(tmp_path / "vault", LINKED)]).with_settings(RECURSIVE))
     pane.look()
     assert pane.empty.title.text() == "No note chosen"
     wanted: list[str] = []
@@ -140,6 +141,7 @@ def test_the_pane_says_what_is_missing_and_why_it_failed(
 def make_pane(make_desk: Callable[..., Desk], theme: Theme, qtbot: QtBot) -> Callable[..., tuple[LinksPane, Desk]]:
     def make(notes: dict[str, str] = NOTES, *, ready: bool = True, shown: bool = True) -> tuple[LinksPane, Desk]:
         desk = make_desk(notes, ready=ready)
+        desk.session.set_project(desk.session.project.with_settings(RECURSIVE))
         pane = LinksPane(theme, desk.session, desk.selection, desk.work)
         qtbot.addWidget(pane)
         pane.resize(400, 500)
@@ -373,11 +375,19 @@ def test_other_keys_of_the_vault_wake_others(make_pane) -> None:
     assert woken() == ["Dawnkeep", "Skarn"]
     path = desk.folder / "Skarn.md"
     path.write_text(path.read_text(encoding="utf-8").replace("[skarn]", "[wyrm]"), encoding="utf-8", newline="")
-    desk.session.set_project(open_project([desk.folder]))
+    desk.session.set_project(open_project([desk.folder]).with_settings(RECURSIVE))
     desk.settle()
     look(pane, desk, "Bell.md")
     assert woken() == ["Dawnkeep"]
     assert not pane._delay.isActive()  # it was looked at just now
+
+
+def test_where_recursion_is_off_nothing_is_woken_and_that_is_said(make_pane) -> None:
+    pane, desk = make_pane()
+    desk.session.set_project(desk.session.project.with_settings(DeepLoreSettings()))
+    look(pane, desk, "Bell.md")
+    assert LinkSection.WAKES not in sections(pane)
+    assert pane.state.text() == "Recursion is off in the settings, so no text wakes an entry."
 
 
 def test_entries_of_a_lorebook_are_woken_by_their_own_rules(make_pane, tmp_path: Path) -> None:

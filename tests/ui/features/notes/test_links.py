@@ -7,6 +7,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QDialog
 
+from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.ui.features.notes.links import LinkSection
 from tests.ui.conftest import settle, turned_round
 from tests.ui.vaults import NOTES, choose, chosen_file, contents, open_vault, write_vault
@@ -21,6 +22,7 @@ def vault(tmp_path):
 def window(make_window, vault, tmp_path):
     made = make_window()
     open_vault(made, vault, tmp_path / "kept")
+    made.session.set_project(made.session.project.with_settings(DeepLoreSettings(recursive_scan=True)))
     made.show_pane("links")
     return made
 
