@@ -464,13 +464,15 @@ class GraphWish(Struct, frozen=True):
 class PreparedGraph(Struct, frozen=True):
     """A graph that was looked at. `positions` are by entry id, None while or because there are none.
 
-    `problem` says what was wrong with the saved positions.
+    `problem` says what was wrong with the saved positions, `silence` why no entry wakes another one, where that is
+    asked.
     """
 
     found: GraphStudy = field(default_factory=lambda: GraphStudy(NoteGraph()))
     positions: dict[int, Point] | None = None
     pinned: frozenset[int] = frozenset()
     problem: str = ""
+    silence: str = ""
 
     @property
     def too_large(self) -> bool:
@@ -509,7 +511,8 @@ def prepare(
     saved = store.load(drawn_places(project))
     known = {entry: saved.positions[node.key] for entry, node in graph.nodes.items() if node.key in saved.positions}
     pinned = frozenset(entry for entry, node in graph.nodes.items() if node.key in saved.pinned)
-    first = PreparedGraph(found, None, pinned, saved.problem)
+    silence = wish.by.silence(finder) if wish.by is not None and finder is not None else ""
+    first = PreparedGraph(found, None, pinned, saved.problem, silence)
     report(first)
     if known.keys() == graph.nodes.keys() and not wish.fresh:
         return replace(first, positions=known)

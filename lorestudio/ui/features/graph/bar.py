@@ -78,6 +78,11 @@ class GraphBar(QWidget):
             ("titles", "Titles", "Write titles beside the nodes, as many as fit"),
             ("gaps", "Gaps in the picture", "Mark entries on their own, bridges and missing connections"),
             ("remarkable", "Only remarkable links", "Leave out links that are ordinary for both ends"),
+            (
+                "wakes",
+                "Also what wakes what",
+                "Whose text has keys of others, by recursion; of a lorebook always shown",
+            ),
             ("everything", "Also entries kept out of the graph", "Those whose note says graph: false"),
         ):
             self.options[name] = action = QAction(tr(text), menu, checkable=True, toolTip=tr(tip))

@@ -209,8 +209,9 @@ class GraphPane(Pane):
             return
         if self._fired_stale:
             self._count_soon.start()
-        # In lorebooks nobody refers to others; there the graph tells what wakes what.
-        by = self._session.choice.deciding(project) if project.of_books else None
+        # In lorebooks nobody refers to others; there the graph always tells what wakes what.
+        wakes = project.of_books or self.bar.option("wakes")
+        by = self._session.choice.deciding(project) if wakes else None
         if project.index is self._index and by == self._by and not again and not fresh:
             return
         self._stop_job()
@@ -331,7 +332,7 @@ class GraphPane(Pane):
         else:
             fit = fit or self._centre is not None
             self._centre = None
-            self._draw(prepared, prepared.positions, "", fit=fit)
+            self._draw(prepared, prepared.positions, tr(prepared.silence), fit=fit)
 
     def _show_local(self, prepared: PreparedGraph) -> None:
         centre = self._selection.entry

@@ -123,6 +123,30 @@ def test_entries_of_a_lorebook_are_connected_by_wakes(make_window: Make, qtbot: 
         assert told() == left
 
 
+def test_of_a_vault_what_wakes_what_is_shown_where_somebody_asks(window: MainWindow, qtbot: QtBot) -> None:
+    pane, session = window.features.graph.pane, window.session
+
+    def told() -> set[tuple[str, str]]:
+        graph = pane._prepared.found.graph
+        wakes = (edge for edge in graph.edges if edge.kind is EdgeKind.WAKES)
+        return {(graph.nodes[edge.source].title, graph.nodes[edge.target].title) for edge in wakes}
+
+    before = session.project
+    for recursive, expected in ((True, {("Dawnkeep", "Skarn")}), (False, set())):
+        settings = before.settings.model_copy(update={"recursive_scan": recursive})
+        session.set_project(replace(before, settings=settings))
+        settled(qtbot, window)
+        pane.bar.options["wakes"].setChecked(True)
+        settled(qtbot, window)
+        assert told() == expected
+        assert pane.note.text() == ("" if recursive else "Recursion is off in the settings, so no text wakes an entry.")
+        pane.bar.options["wakes"].setChecked(False)
+        settled(qtbot, window)
+        assert (told(), pane.note.text()) == (set(), "")
+    session.set_project(before)
+    settled(qtbot, window)
+
+
 def test_each_lorebook_keeps_where_its_nodes_stand(make_window: Make, qtbot: QtBot, tmp_path: Path) -> None:
     entry, books = {**NEW_ENTRY, "uid": 0, "key": ["k"]}, [tmp_path / name / "Book.json" for name in ("one", "two")]
     for book in books:
