@@ -557,40 +557,44 @@ class Reading(QObject):
 
         def take(read: Project | Opened) -> None:
             if self.stoppable or anew or isinstance(read, Opened):
-                self._recognise(read, partial(opened, read))
+                self._recognise(read, opened)
             else:  # it was read to its end before it could be stopped; files that were made anew are shown all the same
                 self._stopped(name)
 
         self._start(name, work, take)
 
-    def _recognise(self, opened: Project | Opened, show: Callable[[], None]) -> None:
-        """Show it, once what is known of its chat was brought along where the file was moved or has another name."""
+    def _recognise(self, opened: Project | Opened, show: Callable[[Project | Opened], None]) -> None:
+        """Show it, once what is known of its chat was brought along where the file was moved or has another name: its
+        lorebooks are read then as the system has them that was chosen there.
+        """
         session = self._session
         project = opened.project if isinstance(opened, Opened) else opened
         place, new = project.chat_path, chat_id(project)
         mark = str((project.chat or Chat()).metadata.get("integrity") or "")
         before = session.choices.place_before(new, place, mark) if place is not None and mark else None
         if place is None or before is None:
-            show()
+            show(opened)
             return
         old = chat_id(replace(project, chat_path=before))
+        chosen = session.choices.load(old)
 
-        def bring(_job: Job) -> bool:
-            gone = not before.exists()  # else it is a branch or a copy
-            if gone and session.keep_in is not None:
+        def bring(_job: Job) -> Project | None:
+            if before.exists():  # it is a branch or a copy
+                return None
+            if session.keep_in is not None:
                 with RunStore(session.keep_in) as store:
                     store.move(old, new)
-            return gone
+            return project if chosen is None else project.read_for(kind_of(chosen.system))
 
-        def done(gone: bool) -> None:
-            if gone:
+        def done(brought: Project | None) -> None:
+            if brought is not None:
                 session.choices.move(old, new, place, mark)
                 session.notice.emit(Notice(tr("This chat was {path} before; it is run as it was there.", path=before)))
-            show()
+            show(opened if brought is None or isinstance(opened, Opened) else brought)
 
         def failed(error: Exception) -> None:
             session.report(error)
-            show()
+            show(opened)
 
         session.jobs.start(tr("Looking where the chat was before"), bring, done=done, failed=failed)
 

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from PySide6.QtCore import QSettings
 
 from lorestudio.domain.chat import Generation, Message
 from lorestudio.domain.records import replace
@@ -540,6 +541,32 @@ def test_a_lorebook_is_never_read_as_notes_by_the_window_itself(
         ready(session, qtbot)
     assert session.choice.system == "deeplore"
     assert by == [False] * 4
+
+
+def test_over_a_chat_that_was_moved_the_window_itself_reads_no_lorebook_as_notes(
+    make_session: Callable[..., Session], qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    by = list[bool]()
+
+    def read(*given: Any, **more: Any) -> VaultState:
+        by.append(threading.current_thread() is threading.main_thread())
+        return as_notes(*given, **more)
+
+    session = make_session(make_simulator=Simulator)
+    session.choices.keep_in(QSettings(str(tmp_path / "window.ini"), QSettings.Format.IniFormat))
+    book, _chat = open_sea(session, qtbot, tmp_path)
+    lines = ({"chat_metadata": {"integrity": "1c2f"}}, {"name": "Wren", "mes": "Bell.", "is_user": True})
+    chat = tmp_path / "Sea.jsonl"
+    chat.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
+    session.reading.open([book], chat)
+    ready(session, qtbot)
+    session.replays.choose(system="deeplore")
+    ready(session, qtbot)
+    monkeypatch.setattr(project, "as_notes", read)
+    session.reading.open([book], chat.rename(tmp_path / "Moved.jsonl"))
+    ready(session, qtbot)
+    assert session.project is not None
+    assert (session.choice.system, session.project.as_notes is not None, by) == ("deeplore", True, [False])
 
 
 def test_lorebooks_are_watched_while_they_are_shown(
