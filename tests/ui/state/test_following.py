@@ -462,6 +462,45 @@ def test_reading_a_lorebook_as_notes_says_how_far_it_is_and_can_be_stopped(
         assert session.project.as_notes is not None
 
 
+def test_a_lorebook_that_was_read_before_it_could_be_stopped_is_not_taken(
+    make_session: Callable[..., Session], qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read, go = threading.Event(), threading.Event()
+
+    def at_its_end(*given: Any, **more: Any) -> VaultState:
+        state = as_notes(*given, **more)
+        read.set()
+        go.wait(10)
+        return state
+
+    session, said = make_session(make_simulator=Simulator), list[str]()
+    open_sea(session, qtbot, tmp_path)
+    session.notice.connect(lambda notice: said.append(notice.text))
+    before = session.project
+    monkeypatch.setattr(project, "as_notes", at_its_end)
+    session.replays.choose(system="deeplore")
+    qtbot.waitUntil(read.is_set)
+    session.reading.cancel()
+    go.set()
+    ready(session, qtbot)
+    assert (session.choice.system, session.project is before) == ("world-info", True)
+    assert said == ["the lorebook for DeepLore was not read: you stopped it."]
+
+
+def test_a_system_that_waits_for_a_replay_is_not_chosen_for_another_project(
+    make_session: Callable[..., Session], qtbot: QtBot, tmp_path: Path
+) -> None:
+    session = make_session(make_simulator=Simulator)
+    book, _chat = open_sea(session, qtbot, tmp_path)
+    session.replays.run_all(fresh=True)
+    assert session.runs.replaying
+    session.replays.choose(system="deeplore")
+    session.set_project(open_project([book]))  # without a chat nothing else is run in its place
+    ready(session, qtbot)
+    assert session.project is not None
+    assert (session.choice.system, session.project.as_notes) == ("world-info", None)
+
+
 def test_of_systems_that_are_chosen_while_a_lorebook_is_read_or_run_the_last_counts(
     make_session: Callable[..., Session], qtbot: QtBot, tmp_path: Path
 ) -> None:
