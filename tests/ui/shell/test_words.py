@@ -3,6 +3,7 @@ from __future__ import annotations
 import ast
 import math
 import re
+from functools import cache
 from pathlib import Path
 from string import Formatter
 
@@ -57,11 +58,17 @@ def test_one_and_many_stand_in_this_order_and_differ_as_they_do_in_english() -> 
     assert wrong == []
 
 
+@cache
+def trees() -> dict[Path, ast.Module]:
+    """What is written in each module of the window."""
+    return {path: ast.parse(path.read_text(encoding="utf-8")) for path in Path(ui.__file__).parent.rglob("*.py")}
+
+
 def test_every_text_says_something_and_what_it_leaves_open_is_filled_in() -> None:
     """A text with its `{names}` is shown with all of them; without one it is a form, which nobody is shown as it is."""
     texts, wrong = 0, []
-    for path in Path(ui.__file__).parent.rglob("*.py"):
-        nodes = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+    for path, tree in trees().items():
+        nodes = ast.walk(tree)
         for around, call in ((above, below) for above in nodes for below in ast.iter_child_nodes(above)):
             match call:
                 case ast.Call(func=ast.Name(id="tr"), args=[ast.Constant(value=str(text))], keywords=keywords):
@@ -73,6 +80,37 @@ def test_every_text_says_something_and_what_it_leaves_open_is_filled_in() -> Non
                         wrong.append(f"{path.name}:{call.lineno}: {text}")
     assert texts > 2500
     assert wrong == []
+
+
+EXPLAINED = re.compile(r".*((empty|nothing|gaps|elsewhere)\.say|say_empty|show_nothing|_say_nothing|_say_instead)")
+"""What puts a title on an empty page, with sentences below it."""
+WITH_TIP = re.compile(".*(row_button|small_button)")
+"""What makes a button with a word, and a tip that says more."""
+
+
+def test_a_title_stands_before_its_sentences_and_the_word_on_a_button_before_its_tip() -> None:
+    titles, buttons = [], []
+    for tree in trees().values():
+        for call in ast.walk(tree):
+            if isinstance(call, ast.Call) and isinstance(call.func, ast.Name | ast.Attribute):
+                name = ast.unparse(call.func)
+                if EXPLAINED.fullmatch(name) and len(call.args) > 1:
+                    titles.append((said_by(call.args[0]), said_by(call.args[1])))
+                elif WITH_TIP.fullmatch(name):
+                    buttons.append([said for said in map(said_by, call.args) if said])
+    assert len(titles) > 40
+    assert [both for both in titles if both[0].endswith(".") or both[1][-1:] not in {".", "…", ""}] == []
+    with_tips = [both for both in buttons if len(both) == 2]
+    assert len(with_tips) > 5
+    assert [(word, tip) for word, tip in with_tips if len(word) >= len(tip)] == []
+
+
+def said_by(argument: ast.expr) -> str:
+    """The text in an argument of a call, "" where it is made elsewhere."""
+    match argument:
+        case ast.Call(func=ast.Name(id="tr"), args=[ast.Constant(value=str(text)), *_]):
+            return text
+    return ""
 
 
 def test_words_of_others_become_sentences() -> None:

@@ -20,7 +20,6 @@ from lorestudio.ui.features.graph.bar import EdgeLegend
 from lorestudio.ui.features.graph.items import shown_graph
 from lorestudio.ui.features.graph.lists import GapList
 from lorestudio.ui.features.graph.looks import (
-    LEGEND_COMMUNITIES,
     ColourBy,
     Looks,
     Stroke,
@@ -101,7 +100,7 @@ def test_by_centrality_in_steps_of_twenty(found: GraphStudy) -> None:
 
 def test_communities_that_share_a_fill_are_hatched_and_the_smallest_are_counted(found: GraphStudy) -> None:
     (group,) = found.communities[:1]
-    amount = LEGEND_COMMUNITIES + 8
+    amount = 16  # of which the legend names eight
     many = replace(
         found, communities=(group,) * amount, community_of={DAWNKEEP: 0, SKARN: 6, CROWN: 7, RULES: amount - 1}
     )
