@@ -591,6 +591,8 @@ def test_the_local_graph_follows_the_selection_and_the_depth(window: MainWindow,
     assert pane.note.text() == "", "all of them are shown"
     pane.bar.scope.steps.setValue(2)
     assert set(pane.view.drawing.ids) == {RULES, CROWN, DAWNKEEP, SKARN}
+    pane.bar.scope.steps.setValue(9)
+    assert pane.bar.scope.steps.value() == 3, "further away nearly all are connected"
     window.selection.choose_entry(BELL)
     assert set(pane.view.drawing.ids) == {BELL}
     assert "Nothing is connected" in pane.note.text()
