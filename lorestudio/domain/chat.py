@@ -198,6 +198,11 @@ class Generation(Struct, frozen=True, order=True):
     message: int
     swipe: int = 0
 
+    @property
+    def name(self) -> str:
+        """`#7`, and the swipe where it is not the first: `#7 ‹2›`."""
+        return f"#{self.message}" + (f" ‹{self.swipe + 1}›" if self.swipe else "")
+
 
 def transcript(chat: Sequence[Message], depth: int, *, searched_only: bool = False) -> str:
     """The last `depth` messages, the unscannable ones left out, as `Name (user|character): text`.

@@ -117,8 +117,7 @@ def _table(traces: Sequence[Trace], simulator: Simulator) -> Table:
     shown = table(*map(figure, ("reply", "entries", "tokens")), *as_now, fold("what came of it"))
     for trace in traces:
         place = trace.turn.generation
-        swipe = f" ‹{place.swipe + 1}›" if place.swipe else ""
-        cells = [f"#{place.message}{swipe}", str(len(trace.injections)), f"{trace.total_tokens:,}"]
+        cells = [place.name, str(len(trace.injections)), f"{trace.total_tokens:,}"]
         if told:
             cells.append("yes" if trace.digests.get("inputs") == inputs.get(place) else "stale")
         shown.add_row(*cells, Text(summary(trace)))

@@ -109,8 +109,7 @@ def turns_table(found: Comparison) -> Table:
     )  # fmt: skip
     for turn in found.turns:
         cells = [_cell(found, turn, place) for place in range(len(found.labels))]
-        swipe = f" ‹{turn.turn.swipe + 1}›" if turn.turn.swipe else ""
-        shown.add_row(f"#{turn.turn.message}{swipe}", f"{turn.overlap:.0%}", *cells)
+        shown.add_row(turn.turn.generation.name, f"{turn.overlap:.0%}", *cells)
     return shown
 
 

@@ -70,13 +70,8 @@ def _print(found: Verified) -> None:
 
 def _names(replies: Sequence[ComparedReply]) -> str:
     """The replies of a row, which follow one another."""
-    first, last = _name(replies[0]), _name(replies[-1])
+    first, last = replies[0].generation.name, replies[-1].generation.name
     return first if len(replies) == 1 else f"{first} to {last} ({len(replies):,})"
-
-
-def _name(reply: ComparedReply) -> str:
-    generation = reply.generation
-    return f"#{generation.message}" + (f" ‹{generation.swipe + 1}›" if generation.swipe else "")
 
 
 def _differences(reply: ComparedReply) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import Final
 
 from PySide6.QtWidgets import QWidget
@@ -26,12 +27,6 @@ SIGNS: Final = {
 """The glyph and colour of what became of a reply."""
 
 
-def reply_name(reply: ComparedReply) -> str:
-    """`#7`, and the swipe where it is not the first."""
-    swipe = reply.generation.swipe
-    return f"#{reply.generation.message}" + (f" ‹{swipe + 1}›" if swipe else "")
-
-
 def difference_words(reply: ComparedReply) -> str:
     """What differs, entry by entry, in a line; nothing where there is no record to differ from."""
     if reply.verdict not in COUNTED:
@@ -42,7 +37,7 @@ def difference_words(reply: ComparedReply) -> str:
 
 def reply_story(reply: ComparedReply) -> str:
     """All that is to be said of a reply: the verdict, why, and every entry that went in anywhere."""
-    head = tr("{reply}: {verdict}.", reply=reply_name(reply), verdict=tr(reply.verdict.value))
+    head = tr("{reply}: {verdict}.", reply=reply.generation.name, verdict=tr(reply.verdict.value))
     entries = [f"{each.title}: {tr(each.where.value)}, {each.words}" for each in reply.entries]
     order = [tr("The order in the prompt is another one.")] if reply.reordered else []
     return "\n".join([" ".join((head, *reply.because)), *order, *entries])
@@ -81,7 +76,7 @@ class VerifyPane(Pane):
             Column("Replies", _explained, width=80),
         )
         replies = (
-            Column("Reply", reply_name, width=70),
+            Column("Reply", attrgetter("generation.name"), width=70),
             Column("Result", lambda each: tr(each.verdict.value), icon=lambda each: SIGNS[each.verdict], width=140),
             Column("What differs", difference_words),
         )

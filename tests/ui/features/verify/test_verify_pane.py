@@ -11,7 +11,7 @@ from lorestudio.domain.chat import Generation
 from lorestudio.domain.lifecycle import Progress
 from lorestudio.studio.verify.agreement import Agreement, ComparedEntry, ComparedReply, WentIn
 from lorestudio.studio.verify.causes import Cause, Verified
-from lorestudio.ui.features.verify.pane import VerifyPane, cause_story, difference_words, reply_name, reply_story
+from lorestudio.ui.features.verify.pane import VerifyPane, cause_story, difference_words, reply_story
 
 if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
@@ -36,7 +36,7 @@ def pane(theme: Theme, qtbot: QtBot) -> VerifyPane:
 def test_a_reply_in_words() -> None:
     alike = ComparedReply(FIRST, Agreement.AGREES, ENTRIES[:1])
     other = ComparedReply(SECOND, Agreement.DIFFERS, ENTRIES, reordered=True, because=("It was cut.",))
-    assert [reply_name(each) for each in (alike, other)] == ["#2", "#4 ‹2›"]
+    assert [each.generation.name for each in (alike, other)] == ["#2", "#4 ‹2›"]
     assert [difference_words(each) for each in (alike, other)] == ["", "Skarn only in the run; another order"]
     unrecorded = ComparedReply(FIRST, Agreement.NO_RECORD, ENTRIES[1:], because=("Nothing is recorded.",))
     assert difference_words(unrecorded) == ""
