@@ -5,7 +5,7 @@ The switches are known quirks of DeepLore, each as it is there or fixed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -22,7 +22,7 @@ from lorestudio.ui.features.providers.question_dialog import Questions
 from lorestudio.ui.shell.actions import Action
 from lorestudio.ui.shell.feature import Context, Feature
 from lorestudio.ui.shell.words import count, tr
-from lorestudio.ui.state.choices import system_title
+from lorestudio.ui.state.choices import mode_caption, source_title, system_title
 from lorestudio.ui.widgets.dialogs import Dialog
 from lorestudio.ui.widgets.layouts import button, column, holding, label, named, row, scrolled
 from lorestudio.ui.widgets.picker import Choice
@@ -115,29 +115,26 @@ class ProvidersFeature(Feature):
                 return ""
             return tr(words).format(system=system_title(session.choice.system))
 
-        modes = {Mode.KEYWORDS: "Keywords only", Mode.TWO_STAGE: "Two-stage", Mode.AI_ONLY: "AI only"}
-        sources: dict[AnswerKind, tuple[str, Callable[[], object]]] = {
-            AnswerKind.STAND_IN: ("Offline stand-in (no model)", partial(self._choose_source, AnswerKind.STAND_IN)),
-            AnswerKind.RECORDED: ("Recorded answers", partial(self._choose_source, AnswerKind.RECORDED)),
-            AnswerKind.PROVIDER: ("Provider…", self._choose_provider),
-            AnswerKind.TYPED: ("I type the answers", partial(self._choose_source, AnswerKind.TYPED)),
-        }
+        provider = AnswerKind.PROVIDER
         return (
             *(
                 Action(
-                    f"mode.{mode.value}", title, "Run/Mode", 220 + place, partial(self._choose, mode=mode),
-                    (f"Alt+{place}",), when=of_project, off=partial(foreign, f"{title} ({{system}} has no modes)"),
+                    f"mode.{mode.value}", mode_caption(mode), "Run/Mode", 220 + place, partial(self._choose, mode=mode),
+                    (f"Alt+{place}",), when=of_project,
+                    off=partial(foreign, f"{mode_caption(mode)} ({{system}} has no modes)"),
                     ticked=partial(lambda mode: session.choice.mode is mode, mode),
                 )
-                for place, (mode, title) in enumerate(modes.items(), start=1)
+                for place, mode in enumerate(Mode, start=1)
             ),
             *(
                 Action(
-                    f"answers.{kind.value}", title, "Run/Answers", 230 + place, do, when=has_project,
-                    icon="server" if kind is AnswerKind.PROVIDER else "",
+                    f"answers.{kind.value}", "Provider…" if kind is provider else source_title(Source(kind)),
+                    "Run/Answers", 230 + place,
+                    self._choose_provider if kind is provider else partial(self._choose, source=Source(kind)),
+                    when=has_project, icon="server" if kind is provider else "",
                     ticked=partial(lambda kind: session.choice.source.kind is kind, kind),
                 )
-                for place, (kind, (title, do)) in enumerate(sources.items())
+                for place, kind in enumerate(AnswerKind)
             ),
             Action("profiles.edit", "Provider profiles…", "Run", 240, self.edit_profiles, icon="server"),
             Action(
@@ -166,9 +163,6 @@ class ProvidersFeature(Feature):
         dialog.accepted_switches.connect(lambda fixed: self._choose(fixed=fixed))
         dialog.open()
         return dialog
-
-    def _choose_source(self, kind: AnswerKind) -> None:
-        self._choose(source=Source(kind))
 
     def _choose_provider(self) -> None:
         profiles = self._session.providers.file.profiles
