@@ -82,7 +82,7 @@ class ReplayFeature(Feature):
     def actions(self) -> Iterable[Action]:
         """What can be done."""
         now, replays, pane, chat = self.context, self.context.session.replays, self._chat, Where.CHAT
-        has_chat = now.has_chat
+        has_chat, runs = now.has_chat, now.session.runs
         return (
             Action(
                 "replay.all", "Replay all", "Run", 0, replays.run_all, ("Ctrl+R",), when=now.chat_idle, icon="play",
@@ -109,10 +109,11 @@ class ReplayFeature(Feature):
             ),
             Action(
                 "replay.follow", "Go to the reply that is running", "Run", 25, self._follow,
-                when=Need(self._is_replaying, "No reply is being run."),
+                when=Need(lambda: runs.replaying, "No reply is being run."),
             ),
-            Action("replay.cancel", "Stop", "Run", 30, self._cancel, ("Ctrl+.",), when=Need(
-                self._can_stop, "Nothing is under way."), icon="stop"
+            Action(
+                "replay.cancel", "Stop", "Run", 30, self._cancel, ("Ctrl+.",), icon="stop",
+                when=Need(lambda: runs.replaying or now.session.reading.stoppable, "Nothing is under way."),
             ),
             *(
                 Action(f"message.{way}", f"{way.capitalize()} message", "Run/Walk through the chat", order, do,
@@ -158,12 +159,6 @@ class ReplayFeature(Feature):
     def _step_swipe(self, steps: int) -> None:
         if self.context.selection.message is not None:
             self._chat.step_swipe(self.context.selection.message, steps)
-
-    def _is_replaying(self) -> bool:
-        return self.context.session.runs.replaying
-
-    def _can_stop(self) -> bool:
-        return self._is_replaying() or self.context.session.reading.stoppable
 
     def replay_onward(self) -> None:
         """Replay from the chosen message to the end."""

@@ -56,7 +56,7 @@ class NotesFeature(Feature):
         """What can be done."""
         now, pane, editor, runs = self.context, self.pane, self.pane.editor, self.context.session.runs
         has_note = now.has_project.also(self._has_note, "Open a note in the pane Entry first.")
-        unsaved = Need(self._is_unsaved, "Nothing of this note is unsaved.")
+        unsaved = Need(lambda: pane.unsaved, "Nothing of this note is unsaved.")
         return (
             Action("entry.save", "Save", "File", 105, pane.save, ("Ctrl+S",), when=unsaved, icon="save"),
             Action(
@@ -207,9 +207,6 @@ class NotesFeature(Feature):
 
     def _has_note(self) -> bool:
         return self.pane.path is not None
-
-    def _is_unsaved(self) -> bool:
-        return self.pane.unsaved
 
     def _forget_preview(self, generations: Collection[Generation] | None) -> None:
         """What is tried out was tried on another run."""

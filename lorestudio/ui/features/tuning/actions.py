@@ -212,9 +212,6 @@ class TuningFeature(Feature):
         project = self.context.session.project
         return expectations_path(project.changed_in) if project is not None else None
 
-    def _has_note(self) -> bool:
-        return self.context.has_entry() and self._work.writes
-
     def _expect(self, should: Should, *, here: bool = False, whenever: str = "") -> None:
         project, selection = self.context.session.project, self.context.selection
         entry = self.context.session.entry(selection.entry)

@@ -95,7 +95,9 @@ class VerifyPane(Pane):
         self.column.addWidget(holding(tight(head)))
         self.column.addWidget(self.or_empty("columns", split(self.cause_view, self.reply_view, self.story)), 1)
         self.cause_view.chosen.connect(self._explain_cause)
-        self.reply_view.chosen.connect(lambda chosen: self._say(reply_story(chosen) if chosen is not None else ""))
+        self.reply_view.chosen.connect(
+            lambda chosen: self.story.setText(reply_story(chosen) if chosen is not None else "")
+        )
 
     def _tool(self, action: str, text: str, tip: str) -> QWidget:
         made = tool(self, "", text=text, tip=tip, kind="text")
@@ -143,12 +145,9 @@ class VerifyPane(Pane):
             self.cause_view.choose(found.causes[0].title)
             self._explain_cause(found.causes[0])
         else:
-            self._say("")
+            self.story.setText("")
 
     def _explain_cause(self, cause: Cause | None) -> None:
-        self._say(cause_story(cause) if cause is not None else "")
+        self.story.setText(cause_story(cause) if cause is not None else "")
         first = tr("Choose a cause first.") if cause is None else tr("This cause cannot be made to hold here.")
         able(self.take, cause is not None and cause.can_be_taken_over, first)
-
-    def _say(self, text: str) -> None:
-        self.story.setText(text)
