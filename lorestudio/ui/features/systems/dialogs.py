@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QFormLayout, QLabel, QLineEdit, QPushButton, QWidg
 from lorestudio.exchange.lorebooks.reading import BookFile, BookRole, LookedAt, Lorebook, added_file, look_at
 from lorestudio.settings.declaration import Section, Value, declared
 from lorestudio.settings.deeplore import same
-from lorestudio.settings.worldinfo import BOOKS, BY_BOOKS, VAULT
+from lorestudio.settings.worldinfo import BY_BOOKS, VAULT
 from lorestudio.systems.base import ScannedBooks, Scene
 from lorestudio.ui.features.settings.editor import SettingEditor, SettingsTree, SettingsView
 from lorestudio.ui.features.settings.trial import Trial
@@ -34,12 +34,6 @@ _ROLES: Final[Mapping[BookRole, str]] = {
     BookRole.CHAT: "Chat",
     BookRole.PERSONA: "Persona",
 }
-_SOURCES: Final = {
-    BY_BOOKS: "Lorebooks where any is listed, else the vault",
-    BOOKS: "Lorebooks, also those that chat and card name",
-    VAULT: "The vault's notes",
-}
-_STRATEGIES: Final = {0: "Evenly, by order", 1: "The character's first", 2: "Global ones first"}
 
 
 class BooksDialog(Dialog):
@@ -156,13 +150,14 @@ class BooksDialog(Dialog):
 
     def _form(self) -> QFormLayout:
         values = self._settings.model_dump()
-        helps = {each.name: tr(each.help) for each in declared(type(self._settings))}
+        known = {each.name: each for each in declared(type(self._settings))}
         source, strategy = tr("What is scanned"), tr("Whose entries come first")
-        self.source = combo(self, source, {value: tr(title) for value, title in _SOURCES.items()})
-        self.strategy = combo(self, strategy, {number: tr(title) for number, title in _STRATEGIES.items()})
+        self.source, self.strategy = combo(self, source), combo(self, strategy)
         for name, box in (("source", self.source), ("character_strategy", self.strategy)):
+            for value, text in known[name].choices.items():
+                box.addItem(tr(text).rstrip("."), value)
             box.setCurrentIndex(box.findData(values[name]))
-            box.setToolTip(helps[name])
+            box.setToolTip(tr(known[name].help))
         self.worlds = QLineEdit(
             values["worlds"], self, placeholderText=tr("such as SillyTavern/data/default-user/worlds")
         )
@@ -171,7 +166,7 @@ class BooksDialog(Dialog):
         form.addRow(source, self.source)
         form.addRow(strategy, self.strategy)
         folder = tr("SillyTavern's folder")
-        form.addRow(folder, row((named(self.worlds, folder, helps["worlds"]), 1), browse))
+        form.addRow(folder, row((named(self.worlds, folder, tr(known["worlds"].help)), 1), browse))
         return form
 
     # ---- files ------------------------------------------------------------------------------------------------------
