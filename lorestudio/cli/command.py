@@ -174,16 +174,23 @@ def command_group(text: str) -> typer.Typer:
 
 
 def _flat(function: Callable[..., None]) -> Callable[..., None]:
-    """The function with the fields of its dataclasses as parameters, all given by name; so typer takes it."""
+    """The function with the fields of its dataclasses as parameters, all given by name; so typer takes it.
+
+    Help lists what is needed and the chat first, then the function's own, and last what is seldom wanted.
+    """
     hints = get_type_hints(function, include_extras=True)
     groups = {name: hint for name, hint in hints.items() if isinstance(hint, type) and is_dataclass(hint)}
     parameters: list[inspect.Parameter] = []
+    ranks: dict[str, int] = {}
     for name, parameter in inspect.signature(function).parameters.items():
         of = groups.get(name)
         types = hints if of is None else get_type_hints(of, include_extras=True)
         found = [parameter] if of is None else inspect.signature(of).parameters.values()
         named = inspect.Parameter.KEYWORD_ONLY
         parameters += (each.replace(annotation=_plain(each.name, types[each.name]), kind=named) for each in found)
+        for base in of.__mro__ if of is not None else ():
+            ranks |= dict.fromkeys(inspect.get_annotations(base), 2 if "seldom" in vars(base) else 1)
+    parameters.sort(key=lambda each: (each.default is not each.empty and each.name != "chat", ranks.get(each.name, 0)))
 
     @wraps(function)
     def run(**values: object) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated, ClassVar, Final
 
 from lorestudio.cli.answering import Answering, answering
 from lorestudio.cli.command import Limits, RulesOption, rules_named
@@ -177,6 +177,8 @@ class SeenOptions:
     """What counts for replies of the past, with which texts messages are searched (by default as it is kept), and who
     speaks.
     """
+
+    seldom: ClassVar = True
 
     history: Annotated[str | None, "then|now", "Messages hidden by now: in sight until hidden, or always hidden."] = (
         None

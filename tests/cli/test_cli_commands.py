@@ -73,6 +73,14 @@ def test_help_shows_no_type_of_python(lorestudio: Run, name: str) -> None:
         assert re.findall(r"[{}]|\[\[|\.\.\.\]?\.\.\.", usage) == []
 
 
+@pytest.mark.parametrize("name", ["explain", "check", "replay"])
+def test_help_begins_with_what_is_needed_and_ends_with_what_is_seldom_wanted(lorestudio: Run, name: str) -> None:
+    told = re.findall(r"^  (--[a-z-]+)", lorestudio(name, "--help").stdout, re.MULTILINE)
+    assert told[0] == "--chat"
+    assert told.index("--json") < told.index("--settings") < told.index("--history"), "its own before those of others"
+    assert told[-2:] == ["--speaker", "--help"]
+
+
 def test_help_says_that_a_window_opens_without_a_command(lorestudio: Run) -> None:
     assert "Without a command the window opens" in " ".join(lorestudio("--help").stdout.split())
 
