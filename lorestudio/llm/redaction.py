@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import platform
 import re
@@ -23,7 +24,7 @@ _PATTERNS: Final = (
     (
         re.compile(
             r"\b(x-api-key|api[-_ ]?key|authorization|access[-_]token)"
-            r"([\"']?\s*[:=]\s*[\"']?)[^\s\"',;&<>}•]+",
+            r"(\\{0,16}[\"']?\s*[:=]\s*\\{0,16}[\"']?)(?:(?:Basic|Token|Key)\s+)?[^\s\"',;&<>}•\\]+",
             re.IGNORECASE,
         ),
         rf"\1\2{MASK}",
@@ -77,8 +78,8 @@ def hide_known(text: str, secrets: Iterable[str]) -> str:
     """`text` without the keys themselves, as they are and as JSON or an address spells them.
 
     One that is long enough to be no word is also found in the other case, with any of its characters as escapes (JSON,
-    addresses, HTML), with blanks, line ends or quotation marks between them, and spread over the events of a stream: of
-    these one is left.
+    addresses, HTML, mail) or figures, with blanks, line ends or quotation marks between them, in base64, and spread
+    over the events of a stream: of these one is left.
 
     For replies: lore may speak of a "Bearer of the Ring", so nothing is hidden there on a mere likeness.
     """
@@ -88,7 +89,8 @@ def hide_known(text: str, secrets: Iterable[str]) -> str:
         text = text.replace(form, MASK)
     for secret in known:
         if len(secret) >= SHORTEST_LOOSE:
-            text = _loosely(secret).sub(MASK, text)
+            for pattern in (_loosely(secret), _in_figures(secret), _in_base64(secret)):
+                text = pattern.sub(MASK, text)
     return text
 
 
@@ -137,24 +139,52 @@ def _spellings(secret: str) -> tuple[str, ...]:
     return secret, in_json, php, json.dumps(secret, ensure_ascii=False)[1:-1], quote(secret, safe="")
 
 
+_APART: Final = " \0\t\r\n\u00a0\u00ad\u200b\u200c\u200d\u2060\ufeff\"'`*+,"
+"""What may stand between the characters of a key."""
+
+
 def _between(secret: str) -> str:
-    """What may stand between the characters of a key."""
-    return "".join(char for char in " \t\r\n\u200b\"'+," if char not in secret)
+    """What may stand between the characters of a key, and is none of them."""
+    return "".join(char for char in _APART if char not in secret)
 
 
 def _loosely(secret: str) -> re.Pattern[str]:
     """Finds a key however it is spelled."""
-    between = re.escape(_between(secret))
-    first, *rest = map(_any_spelling, secret)
+    first, *rest = list(secret)
     # Atomic: a provider that is asked in bad faith could else have this try its events in every combination.
-    then = (f"(?>(?:[{between}]{{0,8}}+|{_NEXT_EVENT}){char})" for char in rest)
-    return re.compile(first + "".join(then), re.IGNORECASE)
+    then = (
+        rf"(?>(?:[{re.escape(_between(char))}]{{0,8}}+(?:\\{{1,16}}+[nrt\n])?+|{_NEXT_EVENT}){_any_spelling(char)})"
+        for char in rest
+    )
+    return re.compile(_any_spelling(first) + "".join(then), re.IGNORECASE)
 
 
 def _any_spelling(char: str) -> str:
     code = ord(char)
     escaped = r"\\{0,16}+/" if char == "/" else re.escape(char)  # of a longer run each would be followed to its end
-    return rf"(?:{escaped}|\\{{1,16}}+(?:u00|x){code:02x}|%{code:02x}|&#(?:0{{0,16}}+{code}|x0{{0,16}}+{code:x});)"
+    in_text = rf"\\{{1,16}}+(?:(?:u00|u\{{0{{0,6}}+|U000000|x){code:02x}\}}?|{code:03o})"
+    in_address = rf"%(?:25){{0,16}}+(?:u00)?{code:02x}"
+    in_page = rf"&(?:amp;){{0,16}}+#(?:0{{0,16}}+{code}|x0{{0,16}}+{code:x});?"
+    return rf"(?:{escaped}|{in_text}|{in_address}|{in_page})"
+
+
+def _in_figures(secret: str) -> re.Pattern[str]:
+    """Finds a key written as the numbers of its bytes, to sixteen or to ten."""
+    data = secret.encode()
+    hexadecimal = r"[\s:,=-]{0,4}+(?:0x|u\+00)?".join(f"{byte:02x}" for byte in data)
+    decimal = r"[\s,]{1,4}+".join(map(str, data))
+    return re.compile(rf"{hexadecimal}|{decimal}", re.IGNORECASE)
+
+
+def _in_base64(secret: str) -> re.Pattern[str]:
+    """Finds a key in base64 as it is written alone or behind other bytes, with the letters that it shares with them."""
+    found = []
+    for before in range(3):
+        whole = base64.b64encode(bytes(before) + secret.encode()).decode().rstrip("=")
+        shared = (len(secret.encode()) + before) % 3 > 0
+        sure = whole[(0, 2, 3)[before] : len(whole) - shared]
+        found.append(r"\s*".join("[+-]" if char == "+" else "[/_]" if char == "/" else char for char in sure))
+    return re.compile(rf"[\w+/-]{{0,2}}(?:{'|'.join(found)})[\w+/-]{{0,2}}={{0,2}}", re.ASCII)
 
 
 def _told(error: BaseException) -> Iterator[str]:

@@ -3,6 +3,8 @@ from __future__ import annotations
 import copy
 import json
 import pickle
+import re
+from base64 import b64encode, urlsafe_b64encode
 from urllib.parse import quote
 
 import pytest
@@ -60,6 +62,8 @@ def test_without_keys_hide_known_changes_nothing(text: str) -> None:
         ("https://me:pass@host/x", "https://•••@host/x"),
         ("?api_key=abcdef&x=1", "?api_key=•••&x=1"),
         ('{"x-api-key": "abcdef"}', '{"x-api-key": "•••"}'),
+        ("Authorization: Basic bWU6cGFzcw==, next", "Authorization: •••, next"),
+        (r"{\"api_key\": \"abcdef\"}", r"{\"api_key\": \"•••\"}"),
         ("a task-force with a risk-assessment", "a task-force with a risk-assessment"),
         ("AIzaSyA-1234_abcd", "•••"),
         ("gsk_abcdefgh", "•••"),
@@ -113,6 +117,22 @@ KEY = "sk-Proj_Zz9+abc.DEF/42"
         "".join(f"%{ord(char):02X}" for char in KEY),
         "".join(f"&#{ord(char)};" for char in KEY),
         "".join(f"&#x{ord(char):x};" for char in KEY),
+        "".join(f"\\u{{{ord(char):x}}}" for char in KEY),
+        "".join(f"\\U{ord(char):08x}" for char in KEY),
+        "".join(f"\\{ord(char):03o}" for char in KEY),
+        "".join(f"%25{ord(char):02x}" for char in KEY),
+        "".join(f"&amp;#{ord(char)};" for char in KEY),
+        "=".join(f"{ord(char):02X}" for char in KEY),  # as mail is encoded
+        KEY.encode().hex(),
+        KEY.encode().hex(":").upper(),
+        ", ".join(str(ord(char)) for char in KEY),
+        b64encode(KEY.encode()).decode(),
+        urlsafe_b64encode(KEY.encode()).decode(),
+        "\r\n".join(re.findall(".{1,16}", b64encode(KEY.encode()).decode())),
+        "\u00ad".join(KEY),
+        r"\n".join(KEY),
+        "**".join([KEY[:9], KEY[9:]]),
+        f'{KEY[:9]}" + "{KEY[9:]}',
         "\n".join(KEY),
         KEY[:9] + "\r\n    " + KEY[9:],
         f'"{KEY[:9]}", "{KEY[9:]}"',
@@ -121,6 +141,13 @@ KEY = "sk-Proj_Zz9+abc.DEF/42"
 )
 def test_a_known_key_is_hidden_in_any_spelling(spelled: str) -> None:
     assert hide_known(f"I was told {spelled} by you.", [KEY]).replace('"', "") == f"I was told {MASK} by you."
+
+
+@pytest.mark.parametrize("before", [b"", b"-", b"--", b"me:"])
+@pytest.mark.parametrize("behind", [b"", b".", b".."])
+def test_a_known_key_is_hidden_among_other_bytes_in_base64(before: bytes, behind: bytes) -> None:
+    hidden = hide_known(f"Basic {b64encode(before + KEY.encode() + behind).decode()} is wrong", [KEY])
+    assert re.fullmatch(f"Basic [A-Za-z0-9]{{0,2}}{MASK}[A-Za-z0-9=]{{0,4}} is wrong", hidden)
 
 
 def test_words_are_no_short_keys() -> None:
