@@ -317,12 +317,18 @@ class _LateIcon(QIconEngine):
 
     def clone(self) -> QIconEngine:
         """Qt: another one like it."""
-        return _LateIcon(*self._look)
+        made = _LateIcon(*self._look)
+        _CLONES[:] = [*filter(isValid, _CLONES), made]
+        return made
 
     def _in(self, mode: QIcon.Mode) -> QIcon:
         name, color, greyed = self._look
         off = mode is QIcon.Mode.Disabled
         return _icon(name, greyed, mode) if off else _icon(name, color, QIcon.Mode.Normal)
+
+
+_CLONES: Final[list[QIconEngine]] = []
+"""What Qt was given to keep: PySide leaves it with Python, which would delete it at once."""
 
 
 @lru_cache(maxsize=512)

@@ -221,6 +221,15 @@ def test_an_icon_takes_its_colour_and_is_greyed_where_nothing_can_be_done(theme:
     assert icon.pixmap(QSize(16, 16), 2.0).width() == 32, "as sharp as the screen"
 
 
+def test_a_copy_of_an_icon_that_is_changed_draws_the_same(theme: Theme) -> None:
+    """Qt clones what draws it, and has nobody else to keep the clone."""
+    icon = theme.icon("stop")
+    copy = QIcon(icon)
+    copy.setIsMask(True)
+    assert copy.pixmap(32).toImage() == icon.pixmap(32).toImage()
+    assert not copy.pixmap(32).isNull()
+
+
 def test_what_is_built_while_it_is_held_back_is_dressed_at_the_end(theme: Theme, qapp: QApplication) -> None:
     sheet = qapp.styleSheet()
     at_once = QPushButton("Go")
