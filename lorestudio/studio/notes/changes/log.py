@@ -287,10 +287,9 @@ class Runner(Struct):
 
     def _keep_texts(self, wanted: ChangeSet) -> None:
         """Undoing and redoing need both texts; the one before is kept already where the file existed."""
-        texts = {digest: data for change in wanted.changes for digest, data in _contents(change)}
         with history_kept(wanted.changes[0].path, self.folder):
             # The vault itself holds the new texts, so the disk need not be waited for.
-            self.snapshots.blobs.put(texts.values(), sync=False)
+            self.snapshots.blobs.put(_contents(wanted), sync=False)
 
     def _kept_texts(self, run: ChangeRun, failures: Mapping[Path, OSError]) -> str:
         """A sentence about where the text of each file from before lies."""
@@ -364,11 +363,14 @@ def _remove_empty(folders: Sequence[Path]) -> None:
             folder.rmdir()
 
 
-def _contents(change: NoteFileChange) -> Iterator[tuple[str, bytes]]:
-    for text in (change.before, change.after):
-        if text is not None:
-            data = change.data(text)
-            yield digest_of(data), data
+def _contents(wanted: ChangeSet) -> Iterator[bytes]:
+    """Each content before and after once; made one by one, as those of a large set are as much as its texts."""
+    known: set[str] = set()
+    for change in wanted.changes:
+        for text in (change.before, change.after):
+            if text is not None and (digest := digest_of(data := change.data(text))) not in known:
+                known.add(digest)
+                yield data
 
 
 def _logged(change: NoteFileChange) -> LoggedChange:

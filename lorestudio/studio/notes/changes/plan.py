@@ -70,10 +70,13 @@ class MakeFolder(DiskStep):
 
 @dataclass(slots=True)
 class Write(DiskStep):
-    """A file gets a content; `before` None: it is made, with the permission bits of `like` where that is given."""
+    """A file gets the text after `change`; `before` None: it is made, with the permission bits of `like`, if any.
 
+    The bytes are made when they are written: those of a large lorebook, or of all its notes, would be there twice.
+    """
+
+    change: NoteFileChange
     before: bytes | None
-    after: bytes
     like: Path | None = None
 
     @property
@@ -84,15 +87,19 @@ class Write(DiskStep):
     def do(self) -> None:
         """Write the new content."""
         mode = None if self.like is None else _mode(self.like)
-        save_note(self.path, self.after, None if self.before is None else digest_of(self.before), mode=mode)
+        save_note(self.path, self._after, None if self.before is None else digest_of(self.before), mode=mode)
 
     def undo(self) -> None:
         """Write the old content, or delete the file that was made."""
-        written = digest_of(self.after)
+        written = digest_of(self._after)
         if self.before is None:
             remove_note(self.path, written)
         else:
             save_note(self.path, self.before, written)
+
+    @property
+    def _after(self) -> bytes:
+        return self.change.data(self.change.after or "")
 
 
 @dataclass(slots=True)
@@ -265,8 +272,8 @@ class Planner:
         contents = self._compare()
         folders = tuple(self._missing_folders())
         actions: list[DiskStep] = [MakeFolder(folder) for folder in folders]
-        actions += self._writes()
-        actions += self._removals()
+        actions += self._writes(contents)
+        actions += self._removals(contents)
         return DiskPlan(tuple(actions), contents, folders)
 
     def _take_in(self, change: NoteFileChange) -> None:
@@ -339,7 +346,7 @@ class Planner:
                 folder = folder.parent
             yield from reversed(missing)
 
-    def _writes(self) -> Iterator[DiskStep]:
+    def _writes(self, contents: Mapping[Path, bytes]) -> Iterator[DiskStep]:
         """Free names first: what is moved has reached its new place before anything is put over the old one."""
         for place in sorted(self._places.values(), key=lambda place: place.taken is not None):
             change = place.put
@@ -349,17 +356,17 @@ class Planner:
                 if place.taken.after is None:  # another note takes the name of one that goes to the trash
                     yield self._to_trash(place.taken, keep_file=True)
                 if place.taken.before != change.after:
-                    yield Write(place.path, place.taken.data(place.taken.before or ""), change.data(change.after))
+                    yield Write(place.path, change, contents[place.path])
             elif change.before is None:
-                yield Write(place.path, None, change.data(change.after))
+                yield Write(place.path, change, None)
             elif self._is_moved_itself(change):
                 if change.after != change.before:
-                    yield Write(change.path, change.data(change.before), change.data(change.after))
+                    yield Write(change.path, change, contents[change.path])
                 yield Move(change.path, place.path)
             else:
-                yield Write(place.path, None, change.data(change.after), like=change.path)
+                yield Write(place.path, change, None, like=change.path)
 
-    def _removals(self) -> Iterator[DiskStep]:
+    def _removals(self, contents: Mapping[Path, bytes]) -> Iterator[DiskStep]:
         for place in self._places.values():
             change = place.taken
             if change is None or change.before is None or place.put is not None:
@@ -367,7 +374,7 @@ class Planner:
             if change.after is None:
                 yield self._to_trash(change)
             elif not self._is_moved_itself(change):
-                yield Remove(place.path, change.data(change.before))
+                yield Remove(place.path, contents[place.path])
 
     def _is_moved_itself(self, change: NoteFileChange) -> bool:
         """Whether the file itself gets the new name: both are one on this disk, or neither is another note's in this
