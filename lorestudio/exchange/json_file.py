@@ -10,12 +10,13 @@ from __future__ import annotations
 import glob
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
 from functools import partial
+from itertools import chain
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeAlias
 
 from msgspec import Struct
 
@@ -171,11 +172,11 @@ def changed_text(text: str, wanted: Json) -> str:
     """
     whole = _whole(text)
     lead = "\n" if "\n" in text[whole.start : whole.end] else ""
+    pieces = _Writer(text, loose=_is_loose(text)).write(whole, wanted, lead, INDENT)
     try:
-        written = _Writer(text, loose=_is_loose(text)).write(whole, wanted, lead, INDENT)
+        return "".join(chain((text[: whole.start],), pieces, (text[whole.end :],)))
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
-    return text[: whole.start] + written + text[whole.end :]
 
 
 def set_members(text: str, path: Sequence[str], values: Mapping[str, Json]) -> str:
@@ -247,8 +248,12 @@ def line_of(text: str, path: Sequence[str]) -> int:
     return text.count("\n", 0, part.start) + 1
 
 
+_Piece: TypeAlias = tuple[str | None, Iterable[str]]
+"""A member or an item in pieces, and the gap that was before it."""
+
+
 class _Writer:
-    """Writes the text of a value with another one.
+    """Writes the text of a value with another one, in pieces that are joined once: a whole book is long.
 
     The white space before what stands beside a value (its `lead`: a line end and the indentation, "" on one line) and
     one step of indentation (`step`) are handed down from the values around it.
@@ -258,14 +263,15 @@ class _Writer:
         self._text = text
         self._loose = loose
 
-    def write(self, part: _SpellingPart, wanted: Json, lead: str, step: str) -> str:
+    def write(self, part: _SpellingPart, wanted: Json, lead: str, step: str) -> Iterator[str]:
         if same_value(part.value, wanted):
-            return self._text[part.start : part.end]
-        if isinstance(part.value, dict) and isinstance(wanted, Mapping):
-            return self._object(part, wanted, lead, step)
-        if isinstance(part.value, list) and isinstance(wanted, Sequence) and not isinstance(wanted, str):
-            return self._list(part, wanted, lead, step)
-        return self._spelled(wanted, lead, step)
+            yield self._text[part.start : part.end]
+        elif isinstance(part.value, dict) and isinstance(wanted, Mapping):
+            yield from self._object(part, wanted, lead, step)
+        elif isinstance(part.value, list) and isinstance(wanted, Sequence) and not isinstance(wanted, str):
+            yield from self._list(part, wanted, lead, step)
+        else:
+            yield self._spelled(wanted, lead, step)
 
     def _spelled(self, value: Json, lead: str, step: str) -> str:
         if not lead:
@@ -273,29 +279,27 @@ class _Writer:
         text = json.dumps(value, ensure_ascii=False, indent=step, default=dict)
         return _escaped(text.replace("\n", lead))  # line ends inside of texts are escapes
 
-    def _object(self, part: _SpellingPart, wanted: Mapping[str, Json], lead: str, step: str) -> str:
+    def _object(self, part: _SpellingPart, wanted: Mapping[str, Json], lead: str, step: str) -> Iterator[str]:
         members = list(_parts(self._text, part))
         own, step = self._layout(part, members, lead, step)
         last = {member.key: place for place, member in enumerate(members)}
-        pieces: list[tuple[str | None, str]] = []
+        pieces: list[_Piece] = []
         end = part.start + 1
         for place, member in enumerate(members):
             gap, end = self._text[end : member.place], member.end
             if member.key not in wanted:
                 continue
             # Of double members JavaScript reads the last, so that one alone has to say what is wanted.
-            written = self._text[member.place : member.start]
+            written: Iterable[str] = (self._text[member.start : member.end],)
             if last[member.key] == place:
-                written += self.write(member, wanted[member.key], own, step)
-            else:
-                written += self._text[member.start : member.end]
-            pieces.append((gap if place else None, written))
+                written = self.write(member, wanted[member.key], own, step)
+            pieces.append((gap if place else None, chain((self._text[member.place : member.start],), written)))
         colon = ": " if own or self._loose else ":"
         added = ((key, value) for key, value in wanted.items() if key not in last)
-        pieces += [(None, f"{spell_record(key)}{colon}{self._spelled(value, own, step)}") for key, value in added]
-        return self._within(part, members, pieces, own, lead)
+        spelled = ((None, (f"{spell_record(key)}{colon}", self._spelled(value, own, step))) for key, value in added)
+        return self._within(part, members, chain(pieces, spelled), own, lead)
 
-    def _list(self, part: _SpellingPart, wanted: Sequence[Json], lead: str, step: str) -> str:
+    def _list(self, part: _SpellingPart, wanted: Sequence[Json], lead: str, step: str) -> Iterator[str]:
         items = list(_parts(self._text, part))
         own, step = self._layout(part, items, lead, step)
         first, rest = same_ends([item.value for item in items], wanted, same_value)
@@ -303,10 +307,13 @@ class _Writer:
         ends = [part.start + 1, *(item.end for item in items)]
         gaps = [self._text[ends[at] : item.start] if at else None for at, item in enumerate(items)]
         pairs = enumerate(zip(old, new, strict=False))
-        middle = [(gaps[first + at], self.write(item, value, own, step)) for at, (item, value) in pairs]
-        middle += [(None, self._spelled(value, own, step)) for value in new[len(old) :]]
-        kept = [(gap, self._text[item.start : item.end]) for gap, item in zip(gaps, items, strict=True)]
-        return self._within(part, items, [*kept[:first], *middle, *kept[len(items) - rest :]], own, lead)
+        middle: list[_Piece] = [(gaps[first + at], self.write(item, value, own, step)) for at, (item, value) in pairs]
+        spelled = ((None, (self._spelled(value, own, step),)) for value in new[len(old) :])
+        kept: list[_Piece] = [
+            (gap, (self._text[item.start : item.end],)) for gap, item in zip(gaps, items, strict=True)
+        ]
+        pieces = chain(kept[:first], middle, spelled, kept[len(items) - rest :])
+        return self._within(part, items, pieces, own, lead)
 
     def _layout(self, part: _SpellingPart, inner: Sequence[_SpellingPart], lead: str, step: str) -> tuple[str, str]:
         """The white space before a member or an item, "" on one line, and one step of indentation."""
@@ -318,20 +325,19 @@ class _Writer:
         return own, own.removeprefix(lead) if lead and own.startswith(lead) and own != lead else step
 
     def _within(
-        self,
-        part: _SpellingPart,
-        inner: Sequence[_SpellingPart],
-        pieces: Sequence[tuple[str | None, str]],
-        own: str,
-        lead: str,
-    ) -> str:
+        self, part: _SpellingPart, inner: Sequence[_SpellingPart], pieces: Iterable[_Piece], own: str, lead: str
+    ) -> Iterator[str]:
         """The pieces between the brackets, each behind the gap that was before it, or the usual one."""
         usual = f",{own}" if own else ", " if self._loose else ","
         start, end = self._text[part.start] + own, (lead if own else "") + self._text[part.end - 1]
         if inner:
             start, end = self._text[part.start : inner[0].place], self._text[inner[-1].end : part.end]
-        spaced = (text for at, (gap, piece) in enumerate(pieces) for text in (gap or usual if at else "", piece))
-        return "".join((start, *spaced, end))  # at once: a sum of two is the whole of a book once more
+        yield start
+        for at, (gap, piece) in enumerate(pieces):
+            if at:
+                yield gap or usual
+            yield from piece
+        yield end
 
 
 def _is_loose(text: str) -> bool:
