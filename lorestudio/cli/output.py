@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import signal
 import sys
+import threading
 from collections.abc import Awaitable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Final, NoReturn, TypeVar
 
 import typer
 
@@ -60,7 +62,8 @@ def say_all(messages: Iterable[str]) -> None:
 def clear_messages() -> Iterator[None]:
     """Turn what people can mend into one message and exit code 2, and Ctrl+C into a word and exit code 130."""
     try:
-        yield
+        with _heard_at_once():
+            yield
     except (InputError, SettingsError, VaultError, AnsweringError, TokenizerError) as error:
         say(str(error))
         raise typer.Exit(BAD_INPUT) from error
@@ -82,6 +85,24 @@ def clear_messages() -> Iterator[None]:
     except (KeyboardInterrupt, Cancelled) as stop:
         say("stopped.")
         raise typer.Exit(STOPPED) from stop
+
+
+@contextmanager
+def _heard_at_once() -> Iterator[None]:
+    """Have Ctrl+C end what is computed, too: asyncio would tell its task alone, which hears of it where it waits."""
+    before = signal.getsignal(signal.SIGINT)
+    if before is not signal.default_int_handler or threading.current_thread() is not threading.main_thread():
+        yield  # whoever started this sees to it
+        return
+
+    def interrupt(_number: int, _frame: object) -> NoReturn:
+        raise KeyboardInterrupt
+
+    signal.signal(signal.SIGINT, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def answer_to(question: str, option: str, nobody: str) -> str:

@@ -143,6 +143,7 @@ def _restore(simulator: Simulator, keep_in: Path | None) -> None:
 def _stopped(simulator: Simulator, part: range, keep_in: Path | None) -> str:
     """Keep what was done; returns how to go on."""
     done = len(simulator.traces)
+    simulator.rewind(done)  # a run may have been kept just before its trace was
     last = f", the last one at message #{simulator.generations[done - 1].message}" if done else ""
     told = f"stopped after {done} of {part.stop} generations{last}."
     if keep_in is None or not done:

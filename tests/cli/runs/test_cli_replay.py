@@ -3,6 +3,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+import signal
 from collections.abc import Callable
 from io import StringIO
 from pathlib import Path
@@ -15,9 +16,11 @@ from typer.testing import Result
 from lorestudio.cli.output import json_bytes
 from lorestudio.cli.runs import replay as replaying
 from lorestudio.cli.runs.tables import ReplayReport
+from lorestudio.domain.chat import Generation
 from lorestudio.domain.lifecycle import Progress
 from lorestudio.studio.project.project import Project, demo_project, open_project
 from lorestudio.studio.replay.simulator import Simulator
+from lorestudio.systems.base import System
 from lorestudio.systems.hybrid import system as hybrid
 from lorestudio.trace.storage.serialize import from_json
 from lorestudio.trace.summary import summary
@@ -269,6 +272,31 @@ def test_ctrl_c_ends_with_130_and_shows_what_was_done(stopped: Callable[..., Res
     assert list(rows(result.stdout)) == ["#1 ‹2/2›", "#1 ‹1/2›"]
     assert "stopped after 2 of 4 generations, the last one at message #1" in result.stderr
     assert "run the same command again to go on" in result.stderr
+
+
+def test_ctrl_c_is_heard_in_the_middle_of_a_generation(
+    lorestudio: Run, vault: Path, chat: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A loop of asyncio told only its task, which heard of it at the end of the generation."""
+    decider, went_on = Simulator.decider, list[Generation]()
+
+    def interrupted(self: Simulator, generation: Generation) -> System:
+        if len(self.traces) == 2:
+            signal.raise_signal(signal.SIGINT)
+            went_on.append(generation)
+        return decider(self, generation)
+
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a run in the background was told to ignore it
+    try:
+        with monkeypatch.context() as patch:
+            patch.setattr(Simulator, "decider", interrupted)
+            result = lorestudio("replay", vault, "--chat", chat)
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert (result.exit_code, went_on) == (130, [])
+    assert "stopped after 2 of 4 generations, the last one at message #1" in result.stderr
+    assert "2 of 4 generations are done" in lorestudio("replay", vault, "--chat", chat).stderr
 
 
 def test_the_same_command_goes_on_where_it_was_stopped(
