@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import ClassVar, Final, get_args
 
@@ -198,7 +198,7 @@ def sanitise(raw: Mapping[str, Json]) -> Sanitised:
                 for alias, value in values.items()
                 if aliases[alias].choices and value not in aliases[alias].choices and alias not in adapted
             ]
-            + [_unknown_key(key) for key in unknown if key not in CARRIED]
+            + _told_unknown([key for key in unknown if key not in CARRIED])
             + _told_rules(raw)
         ),
     )
@@ -394,6 +394,18 @@ def _odd_choice(declaration: Declaration, value: Json) -> str:
         f"{declaration.alias}: {_shown(value)} is none of {declaration.allowed}. "
         "DeepLore takes it without a check; choose one of these."
     )
+
+
+MOST_UNKNOWN: Final = 50
+"""Of so many keys a sentence each: finding what was meant takes 0.1 ms, and nobody reads more."""
+
+
+def _told_unknown(keys: Sequence[str]) -> list[str]:
+    """A sentence for each key that is no setting; the last one says how many more there are."""
+    told = [_unknown_key(key) for key in keys[:MOST_UNKNOWN]]
+    if len(keys) > MOST_UNKNOWN:
+        told[-1] += f" So it is with {len(keys) - MOST_UNKNOWN:,} more keys."
+    return told
 
 
 def _unknown_key(key: str) -> str:

@@ -9,7 +9,16 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from lorestudio.settings.deeplore import CARRIED, DeepLoreSettings, declarations, dump, effective_values, same, sanitise
+from lorestudio.settings.deeplore import (
+    CARRIED,
+    MOST_UNKNOWN,
+    DeepLoreSettings,
+    declarations,
+    dump,
+    effective_values,
+    same,
+    sanitise,
+)
 
 BY_ALIAS = {declaration.alias: declaration for declaration in declarations()}
 
@@ -168,6 +177,15 @@ def test_unknown_keys_are_kept_and_a_slip_is_recognised() -> None:
     assert [problem for problem in result.problems if "Did you mean scanDepth?" in problem]
     assert len(result.problems) == 2  # the two that DeepLore itself has are no mistake
     assert "secret" not in repr(result) + "".join(result.problems)
+
+
+def test_of_very_many_unknown_keys_the_first_are_told_and_all_are_kept() -> None:
+    raw = {f"strange{number}": number for number in range(MOST_UNKNOWN + 1234)}
+    result = sanitise(raw)
+    assert result.unknown == raw
+    told = [problem for problem in result.problems if "no such setting" in problem]
+    assert [problem.partition(":")[0] for problem in told] == [*raw][:MOST_UNKNOWN]
+    assert told[-1].endswith("1,234 more keys.")
 
 
 def test_old_librarian_settings_are_brought_up_to_date() -> None:
