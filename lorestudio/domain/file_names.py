@@ -44,13 +44,19 @@ def note_name(title: str, otherwise: str) -> str:
     return _beside_devices(name.rstrip(". ") or otherwise)
 
 
-def free_name(name: str, ending: str, taken: set[str]) -> str:
-    """The name with the ending, and with a number where that is taken, as `same_name` compares them; then it is."""
-    number, free = 1, f"{name}{ending}"
-    while same_name(free) in taken:
+def free_name(name: str, ending: str, taken: dict[str, int]) -> str:
+    """The name with the ending, and with a number where that is taken, as `same_name` compares them; then it is.
+
+    `taken` has for each such name the number up to which those of it are taken as well, 1 where nobody has looked: of
+    thousands of one name none is tried twice.
+    """
+    free = f"{name}{ending}"
+    first = same_name(free)
+    number = taken.get(first, 0) + 1
+    while number > 1 and same_name(free := f"{name} ({number}){ending}") in taken:
         number += 1
-        free = f"{name} ({number}){ending}"
-    taken.add(same_name(free))
+    taken[same_name(free)] = 1
+    taken[first] = number
     return free
 
 

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lorestudio.domain.file_names import NOT_IN_FILES, is_device, note_name, underscored_name
+from lorestudio.domain import file_names
+from lorestudio.domain.file_names import NOT_IN_FILES, is_device, note_name, same_name, underscored_name
 
 
 @pytest.mark.parametrize(
@@ -59,3 +60,19 @@ def test_no_name_is_refused_anywhere(text: str) -> None:
         assert name == name.strip(". ")
         assert len(name.encode()) <= 200
         assert all(ord(char) > 0x1F and not 0xD800 <= ord(char) < 0xE000 for char in name)
+
+
+def test_of_thousands_of_one_name_no_number_is_tried_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    compared: list[str] = []
+
+    def same(name: str) -> str:
+        compared.append(name)
+        return same_name(name)
+
+    monkeypatch.setattr(file_names, "same_name", same)
+    taken = {same_name("Lamp (3).md"): 1}
+    given = [file_names.free_name(name, ".md", taken) for name in ["Lamp", "lamp"] * 100]
+    assert given[:5] == ["Lamp.md", "lamp (2).md", "Lamp (4).md", "lamp (5).md", "Lamp (6).md"]
+    assert len({same_name(name) for name in given}) == 200
+    assert file_names.free_name("Lamp (5)", ".md", taken) == "Lamp (5) (2).md"
+    assert len(compared) < 4 * 200

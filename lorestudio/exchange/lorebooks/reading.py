@@ -163,7 +163,7 @@ def as_notes(
 def _as_vault(
     book: Lorebook, rules: ParseRules, before: KnownVault, read: Callable[[], None], *, whole: bool
 ) -> KnownVault:
-    known, taken = {file.filename: file for file in before.files}, set[str]()
+    known, taken = {file.filename: file for file in before.files}, dict[str, int]()
     files = []
     for entry, raw in zip(book.entries, book.raws, strict=True):
         filename = f"{NAMED}{entry.name}"

@@ -346,13 +346,14 @@ class FreeNames(Struct):
     """Gives names in a vault that neither a file nor one given before has. Waits for the disk."""
 
     vault: Path
-    _taken: dict[str, set[str]] = {}
+    _taken: dict[str, dict[str, int]] = {}
 
     def get(self, folder: str, name: str) -> str:
         """A free name in that folder of the vault for a note that would be called so."""
         place, known = self.vault / folder, same_name(folder)
         if known not in self._taken:
-            self._taken[known] = {same_name(path.name) for path in place.iterdir()} if place.is_dir() else set()
+            here = place.iterdir() if place.is_dir() else ()
+            self._taken[known] = {same_name(path.name): 1 for path in here}
         free = free_name(name, NOTE_SUFFIX, self._taken[known])
         return f"{folder}/{free}" if folder else free
 

@@ -90,7 +90,7 @@ class ChatFiles(QObject):
         if project is None or project.chat is None or folder is None or not self.unsaved:
             return
         wanted = ChatToSave(project.document or ChatDocument(), project.chat, project.controls, project.index.folders)
-        others = {same_name(each.name) for each in folder.glob("*")}  # of chats that nobody asked for yet
+        others = {same_name(each.name): 1 for each in folder.glob("*")}  # of chats that nobody asked for yet
         path = self._copy = self._copy or folder / free_name(Path(self._name(project)).stem, ".jsonl", others)
         self._session.jobs.start(
             tr("Keeping the chat"),
