@@ -7,6 +7,7 @@ their cards, which lie in `characters/` beside (rules: sillytavern 5.2).
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from enum import IntEnum
 from pathlib import Path, PurePosixPath, PureWindowsPath
@@ -258,7 +259,6 @@ def _card_path(folder: Path, avatar: str, source: Path) -> Path:
 
 
 def _doubtful(members: list[Member]) -> Iterator[str]:
-    names = [each.name for each in members]
-    for name in dict.fromkeys(names):
-        if names.count(name) > 1:
+    for name, times in Counter(each.name for each in members).items():
+        if times > 1:
             yield f"Several members are called {name}; where a message does not say whose it is, it is the first one's."

@@ -248,7 +248,8 @@ class ChatPreset(Terse, frozen=True):
         seen: dict[str, bool] = {}
         for identifier, enabled in places:
             seen.setdefault(identifier, enabled)
-        known = {name: self.prompt(name) for name in seen}
+        own = {each.identifier: each for each in reversed(fields.prompts)}
+        known = {name: own.get(name) or _own(name) for name in seen}
         return tuple((prompt, seen[name]) for name, prompt in known.items() if prompt is not None)
 
     def prompt(self, identifier: str) -> PresetPrompt | None:
@@ -343,7 +344,7 @@ def _order_remarks(preset: ChatPreset) -> list[str]:
             f"The preset has no text for {', '.join(bare)}; SillyTavern puts its own there, here it stays empty."
         )
     places = [each.identifier for one in fields.prompt_order if one.character_id == EVERYBODY for each in one.order]
-    gone = [name for name in dict.fromkeys(places) if preset.prompt(name) is None]
+    gone = [name for name in dict.fromkeys(places) if name not in held and name not in NAMES]
     if gone:
         told.append(f"The order names prompts that the preset does not have: {', '.join(gone)}. They are left out.")
     lost = [prompt.title for prompt, enabled in preset.order if enabled and not prompt.is_sent]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Container, Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
@@ -134,25 +135,26 @@ def load_profiles(path: Path) -> ProfileFile:
     if not isinstance(items, list):
         raise SettingsError(f'{path}: the field "profiles" is not a list. Use a backup of the file.')
     profiles: list[Profile] = []
+    names: set[str] = set()
     unreadable: list[Json] = []
     problems: list[str] = []
     for number, item in enumerate(items, start=1):
         try:
-            profile, warnings = _read(item, {other.name for other in profiles})
+            profile, warnings = _read(item, names)
         except ProfileError as error:
             unreadable.append(item)
             problems.append(f"{path}, profile {number}: {error}")
             continue
         profiles.append(profile)
+        names.add(profile.name)
         problems.extend(f"{path}, profile {number}: {warning}" for warning in warnings)
     return ProfileFile(tuple(profiles), tuple(unreadable), tuple(problems))
 
 
 def save_profiles(path: Path, profiles: Sequence[Profile], unreadable: Sequence[Json] = ()) -> None:
     """Write the profiles in one step. Raises ProfileError for two of the same name, SettingsError when it fails."""
-    names = [profile.name for profile in profiles]
-    for name in names:
-        if names.count(name) > 1:
+    for name, times in Counter(profile.name for profile in profiles).items():
+        if times > 1:
             raise ProfileError(f'Two profiles are called "{name}". Rename one of them.')
     items: list[Json] = [*(_write(profile) for profile in profiles), *unreadable]
     write_document(path, {"format": FORMAT, "version": FORMAT_VERSION, "profiles": items})

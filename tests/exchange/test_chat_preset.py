@@ -1,12 +1,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from lorestudio.exchange.chat_preset import ChatPreset, load_preset, parse_preset
+from lorestudio.exchange.chat_preset import ChatPreset, PresetPrompt, load_preset, parse_preset
 from lorestudio.exchange.problems import InputError
 
 
@@ -114,3 +115,26 @@ def test_a_prompt_that_sillytavern_would_fill_with_its_own_words_is_told() -> No
     read = preset(prompts=[], prompt_order=order("main", "-enhanceDefinitions", "nsfw"))
     (told,) = read.remarks
     assert told.startswith("The preset has no text for Main Prompt;")
+
+
+class Prompts(tuple[PresetPrompt, ...]):
+    """Counts how often somebody goes through them."""
+
+    times = 0
+
+    def __iter__(self) -> Iterator[PresetPrompt]:
+        Prompts.times += 1
+        return super().__iter__()
+
+    def __reversed__(self) -> Iterator[PresetPrompt]:
+        Prompts.times += 1
+        return reversed(tuple(super().__iter__()))
+
+
+def test_of_several_prompts_of_one_name_the_first_counts_and_all_are_gone_through_once() -> None:
+    names = [f"p{number}" for number in range(20)]
+    prompts = [{"identifier": name, "name": text} for text in ("First", "Second") for name in names]
+    read = preset(prompts=prompts, prompt_order=order(*names))
+    counting = ChatPreset("Mine", read.fields.model_copy(update={"prompts": Prompts(read.fields.prompts)}))
+    assert [prompt.name for prompt, _on in counting.order] == ["First"] * len(names)
+    assert Prompts.times == 1

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lorestudio.domain.records import replace
+from lorestudio.llm import profiles
 from lorestudio.llm.http.client import client_for
 from lorestudio.llm.profiles import FORMAT, Api, KeySource, Profile, ProfileError, load_profiles, save_profiles
 from lorestudio.settings.files import SettingsError
@@ -34,6 +35,22 @@ def test_profiles_come_back(tmp_path: Path) -> None:
     assert loaded.problems == ()
     assert loaded.find("Cloud") == CLOUD
     assert loaded.find("cloud") is None
+
+
+def test_names_that_are_taken_are_kept_in_mind_and_not_gathered_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read, handed = profiles._read, list[object]()
+
+    def reading(item: Any, taken: Any) -> Any:
+        handed.append(taken)
+        return read(item, taken)
+
+    monkeypatch.setattr(profiles, "_read", reading)
+    items = [{"name": name, "api": "openai", "url": "http://localhost:1", "model": "m"} for name in ("A", "B", "A")]
+    found = load_profiles(write(tmp_path / "profiles.json", *items))
+    assert ([each.name for each in found.profiles], len(found.problems)) == (["A", "B"], 1)
+    assert len({id(each) for each in handed}) == 1
 
 
 def test_missing_file_is_empty(tmp_path: Path) -> None:

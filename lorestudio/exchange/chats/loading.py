@@ -33,27 +33,26 @@ def read_plain_text(text: str, source: Path | str, user_name: str = "") -> Loade
     A text without any speaker is one message of the user's. Raises InputError for a text with nothing in it.
     """
     lines: list[ChatLine] = []
-    spoken: list[tuple[str, list[str], int]] = []
+    spoken: list[tuple[str, list[str], int, list[str]]] = []
     for number, whole in enumerate(_LINE.findall(text.removeprefix(BOM)), start=1):
         line = whole.rstrip("\r\n")
         match = _SPEAKER.match(line)
         if match or (not spoken and line.strip()):
             name, said = (match["name"].strip(), match["text"]) if match else ("", line)
-            spoken.append((name, [said], len(lines)))
+            spoken.append((name, [said], len(lines), [whole]))
             lines.append(ChatLine(number, whole, LineKind.MESSAGE))
         elif spoken:
             spoken[-1][1].append(line)
-            lines[-1] = ChatLine(lines[-1].number, lines[-1].text + whole, LineKind.MESSAGE)
+            spoken[-1][3].append(whole)
         else:
             lines.append(ChatLine(number, whole, LineKind.BLANK))
     if not spoken:
         raise InputError(source, "the file has no text. Write one message a line, as in “Name: what they say”.")
-    names = list(dict.fromkeys(name for name, _, _ in spoken if name))
+    names = list(dict.fromkeys(name for name, *_ in spoken if name))
     person = user_name or next((name for name in names if name.lower() in _USER_NAMES), names[0] if names else "User")
-    messages = tuple(_message(name or person, "\n".join(said).strip(), person, line) for name, said, line in spoken)
-    for message in messages:
-        if message.line is not None:
-            lines[message.line] = replace(lines[message.line], record=message.raw)
+    messages = tuple(_message(name or person, "\n".join(said).strip(), person, line) for name, said, line, _ in spoken)
+    for message, (_, _, place, wholes) in zip(messages, spoken, strict=True):
+        lines[place] = replace(lines[place], text="".join(wholes), record=message.raw)
     character = next((name for name in names if name != person), "")
     chat = Chat(messages=messages, user_name=person, character_name=character)
     return LoadedChat(chat, (), ChatDocument(ChatFormat.PLAIN_TEXT, tuple(lines), bom=text.startswith(BOM)))

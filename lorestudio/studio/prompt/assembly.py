@@ -160,9 +160,9 @@ class PromptTexts:
         self._setup, self._preset, self._card, self._macros = setup, preset, card, macros
         # The host fills in its own prompts first, in their order, then what the markers stand for.
         self._made: dict[str, Sequence[Segment]] = {}
-        ordered = [prompt.identifier for prompt, _enabled in preset.order]
+        places = {prompt.identifier: place for place, (prompt, _enabled) in enumerate(preset.order)}
         prompts = sorted(
-            layout.prompts, key=lambda each: (each.identifier in MARKERS, _place(ordered, each.identifier))
+            layout.prompts, key=lambda each: (each.identifier in MARKERS, places.get(each.identifier, len(places)))
         )
         for prompt in prompts:
             bare = layout.bare_main and prompt.identifier == MAIN_PROMPT
@@ -235,10 +235,6 @@ def _framed(texts: Texts, form: str, name: str) -> Texts:
     for place, piece in enumerate(pieces):
         made += [*(texts if place else ()), (piece, source)]
     return tuple((text, where) for text, where in made if text)
-
-
-def _place(ordered: Sequence[str], identifier: str) -> int:
-    return ordered.index(identifier) if identifier in ordered else len(ordered)
 
 
 MESSAGE_OVERHEAD: Final = 4

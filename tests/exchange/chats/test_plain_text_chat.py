@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lorestudio.exchange.chats.document import ChatLine, LineKind
 from lorestudio.exchange.chats.loading import read_plain_text
 from lorestudio.exchange.problems import InputError
 
@@ -58,3 +59,17 @@ def test_a_text_with_nothing_in_it_is_refused(text: str) -> None:
 def test_what_is_written_line_by_line_comes_back(turns: list[tuple[str, str]]) -> None:
     text = "\n".join(f"{name}: {words}" for name, words in turns)
     assert [(name, words) for name, words, _ in spoken(text)] == [(name, words.strip()) for name, words in turns]
+
+
+def test_the_lines_of_a_long_message_are_put_together_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[str] = []
+
+    def line(number: int, text: str, kind: LineKind) -> ChatLine:
+        made.append(text)
+        return ChatLine(number, text, kind)
+
+    monkeypatch.setattr("lorestudio.exchange.chats.loading.ChatLine", line)
+    text = "Wren: Hello\n" + "and on\n" * 50 + "Ottoline: Yes\n"
+    loaded = read_plain_text(text, "chat.txt")
+    assert made == ["Wren: Hello\n", "Ottoline: Yes\n"]
+    assert [each.text for each in loaded.document.lines] == ["Wren: Hello\n" + "and on\n" * 50, "Ottoline: Yes\n"]
