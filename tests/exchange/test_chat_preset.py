@@ -3,7 +3,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -120,7 +120,8 @@ def test_a_prompt_that_sillytavern_would_fill_with_its_own_words_is_told() -> No
 class Prompts(tuple[PresetPrompt, ...]):
     """Counts how often somebody goes through them."""
 
-    times = 0
+    __slots__ = ()
+    times: ClassVar[int] = 0
 
     def __iter__(self) -> Iterator[PresetPrompt]:
         Prompts.times += 1
