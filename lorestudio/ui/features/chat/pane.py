@@ -231,10 +231,11 @@ class RunLine(QToolButton):
         kinds = AnswerKind
         who = {kinds.STAND_IN: tr("stand-in"), kinds.RECORDED: tr("recorded"), kinds.TYPED: tr("typed")}
         fixed = choice.effective.fixed
-        mine = (mode_caption(choice.mode).lower(), who.get(choice.source.kind, choice.source.profile))
-        parts = [system_title(choice.system), *(mine if choice.is_main else ())]
-        parts += [count(len(fixed), "switch fixed", "switches fixed")] if fixed else []
+        parts = [system_title(choice.system), *([mode_caption(choice.mode).lower()] if choice.is_main else [])]
+        # what gives way in a narrow pane stands last
         parts += [tr("{amount} set here", amount=number(choices))] if choices else []
+        parts += [who.get(choice.source.kind, choice.source.profile)] if choice.is_main else []
+        parts += [count(len(fixed), "switch fixed", "switches fixed")] if fixed else []
         self._text = " · ".join(parts)
         self._paint()
 

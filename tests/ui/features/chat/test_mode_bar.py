@@ -140,7 +140,7 @@ def test_the_line_says_how_the_chat_is_run_and_what_a_press_does(qtbot: QtBot, t
     line.resize(900, 24)
     line.say(RunChoice(mode=Mode.TWO_STAGE, source=Source(AnswerKind.PROVIDER, "Home"), fixed=frozenset({"a"})), 1)
     parts = line.text().split(" · ")
-    assert parts[2:] == ["Home", "1 switch fixed", "1 set here"]
+    assert parts[2:] == ["1 set here", "Home", "1 switch fixed"]
     assert line.accessibleName() == f"How the chat is run: {line.text()}"
     assert line.toolTip().endswith("\nShow the controls for that")
     line.click()
@@ -155,3 +155,9 @@ def test_the_line_says_how_the_chat_is_run_and_what_a_press_does(qtbot: QtBot, t
     assert line.icon().pixmap(16, 16).toImage() == theme.icon("chevron-right").pixmap(16, 16).toImage()
     line.resize(60, 24)
     assert line.text().count(" · ") == 0
+    line.resize(900, 24)
+    line.say(RunChoice(source=Source(AnswerKind.STAND_IN)), 8)
+    whole = line.text()
+    while line.text() == whole:
+        line.resize(line.width() - 1, 24)
+    assert line.text().endswith(" · 8 set here"), "who answers gives way to it in a narrow pane"

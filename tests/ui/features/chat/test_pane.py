@@ -129,7 +129,7 @@ def test_the_controls_unfold_below_their_line(pane: ChatPane) -> None:
     pane.run_line.click()
     assert not pane.modes.isVisible()
     pane.count_choices(3)
-    assert " · 3 set here\n" in pane.run_line.toolTip()
+    assert " · 3 set here · " in pane.run_line.toolTip()
     pane.count_choices(0)
 
 

@@ -701,7 +701,7 @@ def test_one_line_says_how_the_chat_is_run_and_unfolds(make_window, tmp_path) ->
     assert not modes.isVisible()
     window.session.parts.adjust("pin", controls=ChatControls(pins=(EntryRule("Crown"),)))
     drain()
-    assert line.text() == "DeepLore · keywords only · stand-in · 1 set here"
+    assert line.text() == "DeepLore · keywords only · 1 set here · stand-in"
     window.run("system.world-info")
     drain()
     assert line.text() == "World Info · 1 set here", "mode and answers are DeepLore's own"
