@@ -35,6 +35,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "search": "notes.notes.search_notes",
     "rename": "notes.notes.rename_note",
     "order": "notes.notes.order_notes",
+    "change": "notes.notes.change_property",
     "links": "notes.notes.list_links",
     "entries": "notes.notes.entries",
     "import": "notes.lorebooks.import_books",

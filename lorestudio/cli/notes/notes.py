@@ -1,5 +1,5 @@
-"""The commands that work on the notes of a vault: search, rename, order, links, and making entries of ordinary
-notes.
+"""The commands that work on the notes of a vault: search, rename, order, change, links, and making entries of
+ordinary notes.
 """
 
 from __future__ import annotations
@@ -21,18 +21,36 @@ from lorestudio.domain.texts import difference_lines, meant
 from lorestudio.exchange.lorebooks.reading import load_lorebook
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.files import real_path
-from lorestudio.studio.notes.batch_edit import STEP, Ranks, plan_numbers
+from lorestudio.studio.notes.batch_edit import (
+    STEP,
+    ChangeItems,
+    PropertyChange,
+    Ranks,
+    RemoveProperty,
+    SetValue,
+    plan_numbers,
+    plan_property,
+)
 from lorestudio.studio.notes.book_entries import BookNotes, entry_changes, is_book_entry, plan_title
 from lorestudio.studio.notes.changes.change_set import NoteFileChange
 from lorestudio.studio.notes.changes.log import ChangeLog
 from lorestudio.studio.notes.making_entries import PlainNote, candidates, groups, plain_notes, plan_entries
 from lorestudio.studio.notes.renaming import NewName, OldKey, plan_rename
-from lorestudio.studio.notes.search import FoundNote, SearchOptions, SearchPlace, parse_query, search
+from lorestudio.studio.notes.search import (
+    FoundNote,
+    Replacer,
+    SearchOptions,
+    SearchPlace,
+    parse_query,
+    plan_replace,
+    search,
+)
 from lorestudio.studio.notes.vault_notes import Planned, VaultNotes, find_note, read_vault_notes
 from lorestudio.studio.project.project import Project, open_project
 from lorestudio.systems.base import Deciding, Wake, WakeFinder
 from lorestudio.trace.wording import plural
 from lorestudio.vault.files import NoteFile, default_folder
+from lorestudio.vault.front_matter import parse
 from lorestudio.vault.links.index import LinkIndex
 from lorestudio.vault.links.references import Excerpt
 
@@ -75,15 +93,29 @@ def search_notes(
     case: Annotated[bool, "Capital letters matter."] = False,
     word: Annotated[bool, "Whole words only."] = False,
     where: Annotated[list[SearchPlace] | None, "Look only in this part. May be repeated."] = None,
+    replace: Annotated[
+        str | None, "WORDS", "Put these words in the place of what is found, as one step; $1 is a group with --regex."
+    ] = None,
+    dry_run: Annotated[bool, "With --replace: print what would change."] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Search titles, properties and texts of all notes, or of a lorebook's entries. Ends with 1 where nothing is
     found.
     """
+    if replace is not None and as_json:
+        raise InputError("--json", "not with --replace, which prints what changes. Leave one of them out.")
     options = SearchOptions(case, word, regex, frozenset(where or SearchPlace))
     parsed = parse_query(query, options)
+    replacer = Replacer(parsed, replace) if replace is not None else None
+    folder = changed_in(vault)
+    log = change_log([folder], dry_run=dry_run) if replacer is not None else None
     found = search(lore_of(vault, wanted=parsed.may_find), parsed)
-    if as_json:
+    if replacer is not None and log is not None:
+        chosen = list(found)
+        count = len(chosen)
+        if chosen:
+            carry_out(log, [folder], plan_replace(replacer, chosen), dry_run=dry_run)
+    elif as_json:
         notes = [_as_json(note) for note in found]
         print_json(notes, 1)
         count = len(notes)
@@ -151,6 +183,39 @@ def order_notes(
         say("they are numbered in this order already." if order else "there is no entry that could be numbered.")
         return
     carry_out(log, [folder], plan_numbers([known], ranks.name, numbers), dry_run=dry_run)
+
+
+def change_property(
+    vault: LoreArgument,
+    change: Annotated[
+        str,
+        "<NAME=VALUE>",
+        "A property and its value as in the note; without one it goes. NAME+=ITEM adds an item to a list, NAME-=ITEM "
+        "takes one out. An entry's are called as World Info calls them.",
+    ],
+    notes: Annotated[list[str], "<NOTE...>", "The notes, or entries of a lorebook."],
+    *,
+    dry_run: Annotated[bool, "Print what would change, and change nothing."] = False,
+) -> None:
+    """Change one property in several notes, or entries of a lorebook, as one step."""
+    name, wanted = _property_change(change)
+    folder = changed_in(vault)
+    log = change_log([folder], dry_run=dry_run)
+    lore, project = lore_of(vault), open_project([vault])
+    paths = [lore.path(find_lore(lore, project, note)) for note in notes]
+    carry_out(log, [folder], plan_property([lore], paths, name, wanted), dry_run=dry_run)
+
+
+def _property_change(text: str) -> tuple[str, PropertyChange]:
+    """The property, and what becomes of it. Raises InputError."""
+    name, equals, value = (part.strip() for part in text.partition("="))
+    way = name[-1:] if name[-1:] in "+-" else ""
+    name = name.removesuffix(way).strip()
+    if not (name and equals) or (way and not value):
+        raise InputError(text, "write NAME=VALUE, as in priority=10, or NAME+=ITEM and NAME-=ITEM for lists.")
+    if way:
+        return name, ChangeItems(add=(value,)) if way == "+" else ChangeItems(remove=(value,))
+    return name, SetValue(parse(f"{name}: {value}").get(name)) if value else RemoveProperty()
 
 
 def list_links(

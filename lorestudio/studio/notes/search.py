@@ -490,8 +490,10 @@ def plan_replace(replacer: Replacer, chosen: Sequence[FoundNote]) -> Planned:
         count += len(found)
         made.append(NoteFileChange(note.path, before, after))
         remarks += _consequences(note, before, after, found)
-    what = f"Replace {plural(count, '# place|# places')} in {plural(len(made), '# note|# notes')}"
-    return Planned(ChangeSet(what, file_changes(made)), tuple(remarks))
+    entries = sum(is_book_entry(change.path) for change in made)
+    notes = plural(len(made), "# entry|# entries" if entries else "# note|# notes")
+    what = f"Replace {plural(count, '# place|# places')} in {notes}"
+    return Planned(ChangeSet(what, file_changes(made)), tuple(remarks), entries)
 
 
 def _consequences(note: FoundNote, before: str, after: str, found: Sequence[Replacement]) -> Iterator[str]:

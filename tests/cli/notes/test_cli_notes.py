@@ -133,6 +133,73 @@ def test_links_of_a_lorebooks_entry_tell_what_wakes_what(lorestudio: Run, book: 
     assert "Context window does not say what wakes these entries" in silent.stderr
 
 
+def test_what_is_found_in_a_lorebook_is_replaced_in_it(lorestudio: Run, book: Path) -> None:
+    before = book.read_bytes()
+    tried = lorestudio("search", book, "bell", "--where", "body", "--replace", "gong", "--dry-run")
+    assert (tried.exit_code, "+The gong rings." in tried.stdout, book.read_bytes()) == (0, True, before), tried.output
+    assert lorestudio("search", book, "bell", "--where", "body", "--replace", "gong").exit_code == 0
+    (read,) = open_project([book]).books
+    assert [(entry.comment, entry.content) for entry in read.entries] == [
+        ("Bell", "It hangs in the tower."), ("Tower", "The gong rings."),
+    ]  # fmt: skip
+    assert lorestudio("undo", book, "--list").stdout == "Replace 1 place in 1 entry\n"
+
+
+def test_a_property_of_lorebooks_entries_is_changed(lorestudio: Run, book: Path) -> None:
+    changed = lorestudio("change", book, "disable=true", "Bell", "uid 1")
+    assert (changed.exit_code, "Set disable in 2 entries: 2 entries changed." in changed.stderr) == (0, True)
+    assert lorestudio("change", book, "key+=belfry", "Tower").exit_code == 0
+    (read,) = open_project([book]).books
+    assert [(entry.keys, entry.disabled) for entry in read.entries] == [(("bell",), True), (("tower", "belfry"), True)]
+    before = book.read_bytes()
+    wrong = lorestudio("change", book, "order=soon", "Tower")
+    assert (wrong.exit_code, "order" in wrong.stderr, book.read_bytes()) == (2, True, before), wrong.output
+
+
+@pytest.mark.parametrize(
+    ("change", "front"),
+    [
+        ("keys+=lantern", "keys: [lamp, lantern]\n"),
+        ("keys -= lamp", "keys: []\n"),
+        ("keys=", ""),
+        ("priority=20", "keys: [lamp]\npriority: 20\n"),
+        ("enabled=false", "keys: [lamp]\nenabled: false\n"),
+    ],
+)
+def test_a_property_of_notes_is_changed(lorestudio: Run, notes: Path, change: str, front: str) -> None:
+    assert lorestudio("change", notes, change, "Lamp", "--dry-run").exit_code == 0
+    assert contents(notes) == NOTES
+    changed = lorestudio("change", notes, change, "lamp")
+    assert (changed.exit_code, "1 file changed" in changed.stderr) == (0, True), changed.output
+    assert contents(notes)["places/Lamp.md"] == NOTES["places/Lamp.md"].replace("keys: [lamp]\n", front)
+    assert lorestudio("undo", notes, "--yes").exit_code == 0
+    assert contents(notes) == NOTES
+
+
+@pytest.mark.parametrize("change", ["priority", "=3", "+=a", "keys+="])
+def test_a_change_of_a_property_that_says_nothing_is_refused(lorestudio: Run, notes: Path, change: str) -> None:
+    refused = lorestudio("change", notes, change, "Lamp")
+    assert (refused.exit_code, "write NAME=VALUE" in refused.stderr, contents(notes)) == (2, True, NOTES)
+    assert lorestudio("change", notes, "priority=3", "Nobody").exit_code == 2
+
+
+def test_what_is_found_is_replaced_as_one_step(lorestudio: Run, notes: Path) -> None:
+    both = lorestudio("search", notes, "lamp", "--replace", "torch", "--json")
+    assert (both.exit_code, "not with --replace" in both.stderr) == (2, True)
+    two = lorestudio("search", notes, "lamp tale", "--replace", "torch")
+    assert (two.exit_code, "only one thing can be replaced" in two.stderr) == (2, True)
+    asked = ("search", notes, r"(l)amp\b", "--regex", "--case", "--where", "body", "--replace", "$1ight")
+    tried = lorestudio(*asked, "--dry-run")
+    assert ("+A light." in tried.stdout, contents(notes)) == (True, NOTES), tried.output
+    assert lorestudio(*asked).exit_code == 0
+    assert contents(notes) == {
+        "places/Lamp.md": NOTES["places/Lamp.md"].replace("A lamp", "A light"),
+        "Tale.md": NOTES["Tale.md"].replace("the lamp", "the light"),
+    }
+    assert lorestudio("undo", notes, "--list").stdout == "Replace 2 places in 2 notes\n"
+    assert lorestudio("search", notes, "zzz", "--replace", "x").exit_code == 1
+
+
 def test_search_prints_lines(lorestudio: Run, notes: Path) -> None:
     result = lorestudio("search", notes, "path:tale lamp")
     assert (result.exit_code, result.stderr) == (0, "")

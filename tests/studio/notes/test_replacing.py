@@ -68,7 +68,7 @@ def test_places_in_entries_of_a_lorebook_are_replaced_in_its_file(tmp_path: Path
     text = json.dumps({"entries": entries, "kept": 1.50})
     book.write_text(text, encoding="utf-8")
     planned = plan_replace(replacer, notes)
-    assert planned.changes.title == "Replace 3 places in 1 note"
+    assert planned.changes.title == "Replace 3 places in 1 entry"
     assert planned.remarks == ("uid 1 has changed since the search and stays as it is. Search again.",)
     (change,) = planned.changes.changes
     wanted = text.replace('"Bell"', '"gong"').replace('["bell"]', '["gong"]').replace("The bell.", "The gong.")
