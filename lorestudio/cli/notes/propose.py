@@ -26,6 +26,7 @@ from lorestudio.domain.records import picked
 from lorestudio.domain.texts import difference_lines
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.files import real_path
+from lorestudio.studio.notes.book_entries import is_there
 from lorestudio.studio.project.answering import AnswerKind, Source
 from lorestudio.studio.project.project import Project, open_project
 from lorestudio.studio.proposals.judging import Judge, change_of, write_accepted
@@ -199,7 +200,8 @@ def locks(
     *,
     lock: Annotated[
         list[Path] | None,
-        "Never propose anything for this note, this lorebook, or what lies in this folder (. for all).",
+        "Never propose anything for this note, this lorebook or its entry (uid 3), or what lies in this folder (. for "
+        "all).",
     ] = None,
     unlock: Annotated[list[Path] | None, "Take a note, a folder or a lorebook off the list."] = None,
     as_json: JsonOption = False,
@@ -212,7 +214,8 @@ def locks(
     known = NoteLocks(default_locks())
     for files, locked_now in ((lock, True), (unlock, False)):
         paths = [folder / file for file in files or ()]
-        missing = next((path for path in paths if locked_now and not path.exists()), None)
+        there = is_there if folder.is_file() else Path.exists  # in a vault a folder may be called as an entry is
+        missing = next((path for path in paths if locked_now and not there(path)), None)
         if missing is not None:
             raise InputError(missing, "there is no such note or folder. Give it as it is named in the vault.")
         outside = next((path for path in paths if not Path(os.path.normpath(path)).is_relative_to(folder)), None)

@@ -145,6 +145,16 @@ def test_locking_and_unlocking(lorestudio: Run, harbour: Path) -> None:
     assert "No note is locked" in lorestudio("propose", "locks", harbour, "--unlock", "..").stdout
 
 
+def test_one_entry_of_a_lorebook_is_locked(lorestudio: Run, tmp_path: Path) -> None:
+    book = tmp_path / "Book.json"
+    entry = {"uid": 3, "comment": "Lamp", "key": ["lamp"], "content": "A lamp burns."}
+    book.write_text(json.dumps({"entries": {"3": entry}}), encoding="utf-8")
+    assert lorestudio("propose", "locks", book, "--lock", "uid 3").stdout == "uid 3\n"
+    assert "uid 3 was skipped: It is locked" in lorestudio("propose", "keys", book, "--note", "Lamp").stderr
+    assert lorestudio("propose", "locks", book, "--lock", "uid 4").exit_code == 2
+    assert "No note is locked" in lorestudio("propose", "locks", book, "--unlock", "uid 3").stdout
+
+
 def test_a_provider_is_asked_only_after_the_cost_was_told(lorestudio: Run, harbour: Path) -> None:
     with provider(reply(completion("A lamp that shows the way."))) as server:
         lorestudio("profiles", "add", "Local", "--url", server.url, "--model", "tiny")
