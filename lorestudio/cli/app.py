@@ -36,6 +36,8 @@ COMMANDS: Final[Mapping[str, str]] = {
     "rename": "notes.notes.rename_note",
     "order": "notes.notes.order_notes",
     "change": "notes.notes.change_property",
+    "move": "notes.notes.move_notes",
+    "delete": "notes.notes.delete_notes",
     "links": "notes.notes.list_links",
     "entries": "notes.notes.entries",
     "import": "notes.lorebooks.import_books",

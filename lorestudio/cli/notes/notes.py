@@ -1,5 +1,5 @@
-"""The commands that work on the notes of a vault: search, rename, order, change, links, and making entries of
-ordinary notes.
+"""The commands that work on the notes of a vault: search, rename, order, change, move, delete, links, and
+making entries of ordinary notes.
 """
 
 from __future__ import annotations
@@ -31,11 +31,12 @@ from lorestudio.studio.notes.batch_edit import (
     plan_numbers,
     plan_property,
 )
-from lorestudio.studio.notes.book_entries import BookNotes, entry_changes, is_book_entry, plan_title
+from lorestudio.studio.notes.book_entries import BookNotes, entry_changes, is_book_entry, plan_removal, plan_title
 from lorestudio.studio.notes.changes.change_set import NoteFileChange
 from lorestudio.studio.notes.changes.log import ChangeLog
 from lorestudio.studio.notes.making_entries import PlainNote, candidates, groups, plain_notes, plan_entries
-from lorestudio.studio.notes.renaming import NewName, OldKey, plan_rename
+from lorestudio.studio.notes.note_files import plan_delete
+from lorestudio.studio.notes.renaming import NewName, OldKey, plan_move, plan_rename
 from lorestudio.studio.notes.search import (
     FoundNote,
     Replacer,
@@ -140,17 +141,15 @@ def rename_note(
 
     An entry of a lorebook gets another title alone: nothing refers to it.
     """
-    folder = changed_in(vault)
-    log = change_log([folder], dry_run=dry_run)
-    if vault.is_file():
-        if old_key is not OldKey.KEEP:
-            raise InputError("--old-key", "an entry of a lorebook keeps its keys. Leave the option out.")
-        book = open_project([vault])
-        planned = plan_title(real_path(vault) / note_called(book, note, book.name).filename, new)
-    else:
-        notes = read_vault_notes(vault)
-        planned = plan_rename([notes], notes.path(find_note(notes, note)), NewName(title=new, old_key=old_key))
-    carry_out(log, [folder], planned, dry_run=dry_run)
+    of_book = vault.is_file()
+    if of_book and old_key is not OldKey.KEEP:
+        raise InputError("--old-key", "an entry of a lorebook keeps its keys. Leave the option out.")
+
+    def plan(notes: VaultNotes, paths: Sequence[Path]) -> Planned:
+        (path,) = paths
+        return plan_title(path, new) if of_book else plan_rename([notes], path, NewName(title=new, old_key=old_key))
+
+    _carry_out_plan(vault, [note], plan, dry_run=dry_run)
 
 
 def order_notes(
@@ -199,11 +198,48 @@ def change_property(
 ) -> None:
     """Change one property in several notes, or entries of a lorebook, as one step."""
     name, wanted = _property_change(change)
+    _carry_out_plan(vault, notes, lambda lore, paths: plan_property([lore], paths, name, wanted), dry_run=dry_run)
+
+
+def move_notes(
+    vault: FolderArgument,
+    folder: Annotated[str, "<FOLDER>", "The folder in the vault, new or not; . for the vault itself."],
+    notes: Annotated[list[str], "<NOTE...>", "The notes."],
+    *,
+    dry_run: Annotated[bool, "Print what would change, and change nothing."] = False,
+) -> None:
+    """Move notes into another folder of their vault, as one step, and change every reference to them."""
+    if vault.is_file():
+        raise InputError(vault, "entries of a lorebook lie in no folder. Give the folder of a vault.")
+    _carry_out_plan(vault, notes, lambda lore, paths: plan_move([lore], paths, folder), dry_run=dry_run)
+
+
+def delete_notes(
+    vault: LoreArgument,
+    notes: Annotated[list[str], "<NOTE...>", "The notes, or entries of a lorebook."],
+    *,
+    dry_run: Annotated[bool, "Print what would change, and change nothing."] = False,
+) -> None:
+    """Move notes to the studio's trash, or take entries out of a lorebook, as one step that undo takes back."""
+    of_book = vault.is_file()
+    _carry_out_plan(
+        vault,
+        notes,
+        lambda lore, paths: plan_removal(paths) if of_book else plan_delete([lore], paths),
+        dry_run=dry_run,
+    )
+
+
+def _carry_out_plan(
+    vault: Path, names: Sequence[str], plan: Callable[[VaultNotes, Sequence[Path]], Planned], *, dry_run: bool
+) -> None:
+    """Carry out what is planned for these notes of a vault, or entries of a lorebook. Raises InputError."""
     folder = changed_in(vault)
     log = change_log([folder], dry_run=dry_run)
-    lore, project = lore_of(vault), open_project([vault])
-    paths = [lore.path(find_lore(lore, project, note)) for note in notes]
-    carry_out(log, [folder], plan_property([lore], paths, name, wanted), dry_run=dry_run)
+    lore = lore_of(vault)
+    book = open_project([vault]) if vault.is_file() else None
+    found = [find_note(lore, name) if book is None else note_called(book, name, book.name).filename for name in names]
+    carry_out(log, [folder], plan(lore, list(map(lore.path, found))), dry_run=dry_run)
 
 
 def _property_change(text: str) -> tuple[str, PropertyChange]:

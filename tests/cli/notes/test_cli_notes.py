@@ -183,6 +183,43 @@ def test_a_change_of_a_property_that_says_nothing_is_refused(lorestudio: Run, no
     assert lorestudio("change", notes, "priority=3", "Nobody").exit_code == 2
 
 
+def test_notes_are_moved_with_what_refers_to_them(lorestudio: Run, notes: Path) -> None:
+    tale = NOTES["Tale.md"].replace("[[Lamp]]", "[[places/Lamp]]")
+    (notes / "Tale.md").write_text(tale, encoding="utf-8")
+    tried = lorestudio("move", notes, "items/lost", "Lamp", "--dry-run")
+    assert "rename to items/lost/Lamp.md" in tried.stdout
+    assert "places/Lamp.md" in contents(notes)
+    assert lorestudio("move", notes, "items/lost", "Lamp").exit_code == 0
+    assert contents(notes) == {
+        "items/lost/Lamp.md": NOTES["places/Lamp.md"],
+        "Tale.md": tale.replace("places/Lamp", "items/lost/Lamp"),
+    }
+    assert lorestudio("move", notes, ".", "Lamp").exit_code == 0
+    assert "Lamp.md" in contents(notes)
+    assert lorestudio("move", notes, "../out", "Lamp").exit_code == 2
+
+
+def test_notes_are_deleted_and_brought_back(lorestudio: Run, notes: Path) -> None:
+    assert lorestudio("delete", notes, "Lamp", "--dry-run").exit_code == 0
+    assert contents(notes) == NOTES
+    deleted = lorestudio("delete", notes, "Lamp")
+    assert (deleted.exit_code, contents(notes)) == (0, {"Tale.md": NOTES["Tale.md"]})
+    assert "References to places/Lamp.md will lead nowhere: Tale.md." in deleted.stderr
+    assert lorestudio("undo", notes, "--yes").exit_code == 0
+    assert contents(notes) == NOTES
+
+
+def test_a_lorebooks_entries_are_deleted_and_never_moved(lorestudio: Run, book: Path) -> None:
+    before = book.read_bytes()
+    moved = lorestudio("move", book, "items", "Bell")
+    assert (moved.exit_code, "lie in no folder" in moved.stderr) == (2, True)
+    deleted = lorestudio("delete", book, "Bell")
+    assert (deleted.exit_code, "-It hangs in the tower." in deleted.stdout, orders(book)) == (0, True, {"Tower": 90})
+    assert "Delete Bell: 1 entry changed." in deleted.stderr
+    assert lorestudio("undo", book, "--yes").exit_code == 0
+    assert book.read_bytes() == before
+
+
 def test_what_is_found_is_replaced_as_one_step(lorestudio: Run, notes: Path) -> None:
     both = lorestudio("search", notes, "lamp", "--replace", "torch", "--json")
     assert (both.exit_code, "not with --replace" in both.stderr) == (2, True)
