@@ -21,7 +21,7 @@ class Selection(QObject):
 
     `message` is a row of the chat, `generation` the run that belongs to it, `left_out` a note that gave no entry (then
     `entry` is None), `stage` the name of a stage. `entry` is an id of the index, or one of the run's own behind those
-    (`trace.journey.FOREIGN_IDS`). Each may be None.
+    (`trace.journey.FOREIGN_IDS`). Each may be None. `stage_changed` comes after `entry_changed`, too.
     """
 
     generation_changed = Signal()

@@ -339,7 +339,6 @@ class BenchPane(Pane):
             self.alone.setChecked(True)
         able(self.text, project is not None, tr("Open a vault, a lorebook or the demo first."))
         if not self._session.renewed:
-            self._newest.cancel()
             self._made = None  # the bench of another project is of no use
             self._show_result(None)
         elif self.behind.isChecked():

@@ -166,7 +166,6 @@ class TracePane(Pane):
         session.choice_changed.connect(self._show_state)
         session.live_changed.connect(self._show_live)
         selection.generation_changed.connect(self._show)
-        selection.entry_changed.connect(self._show_entry)
         selection.stage_changed.connect(self._show_entry)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
