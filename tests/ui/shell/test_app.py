@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import gc
+import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 from PySide6.QtCore import QObject, QTimer
@@ -12,6 +13,7 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from lorestudio.ui.features.chat.pane import ModeBar
+from lorestudio.ui.shell import app
 from lorestudio.ui.shell.app import LOOK_MS, collect_if_due, collected_on_gui_thread, come_to_rest
 from lorestudio.ui.shell.main_window import MainWindow
 from lorestudio.ui.shell.theme import Theme
@@ -123,3 +125,32 @@ def test_a_picture_waits_for_what_follows_later(window: MainWindow, qapp: QAppli
     timer.start()
     come_to_rest(window, qapp)
     assert told == ["later"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "before", "after"), [({}, None, None), ({"offscreen": True}, None, "offscreen"),
+                                  ({"offscreen": True}, "xcb", "xcb")],
+)  # fmt: skip
+def test_the_program_is_seen_unless_only_pictures_are_wanted(
+    monkeypatch: pytest.MonkeyPatch, kind: dict[str, bool], before: str | None, after: str | None
+) -> None:
+    monkeypatch.setenv("QT_QPA_PLATFORM", before or "")
+    if before is None:
+        monkeypatch.delenv("QT_QPA_PLATFORM")
+    begun: list[str | None] = []
+
+    class First:
+        """Stands for Qt's application, of which a process has one."""
+
+        instance = staticmethod(lambda: None)
+
+        def __init__(self, _words: list[str]) -> None:
+            begun.append(os.environ.get("QT_QPA_PLATFORM"))
+
+        def __getattr__(self, _name: str) -> Callable[[str], None]:
+            return lambda _what: None
+
+    monkeypatch.setattr(app, "QApplication", First)
+    monkeypatch.setattr(app, "prepare_fonts", lambda _made: None)
+    app.application(**kind)
+    assert begun == [after]

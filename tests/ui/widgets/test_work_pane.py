@@ -30,6 +30,7 @@ def test_rows_and_what_is_below_share_the_room_unless_the_rows_have_more(
     drain()
     rows, detail = page.splitter.sizes()
     assert (abs(rows - detail) <= 10) is (halved is not False)  # a handle lies between them
+    assert page.detail.y() > page.table.parentWidget().y() == 0
     page.splitter.moveSplitter(500, 1)
     divided = page.splitter.sizes()[1]
     page.resize(500, 710)
