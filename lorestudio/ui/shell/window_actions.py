@@ -123,6 +123,8 @@ class WindowFeature(Feature):
         for button, icon in ((self._workspace, "columns"), (self._palette, "search"), (self._switch, "contrast")):
             iconed(context.theme, button, icon)
         self._name_workspace()
+        self._show_workspace()
+        context.session.project_changed.connect(self._show_workspace)
         self._table = tuple(context.commands.table.values())
         context.commands.rebind(with_shortcuts(self._table, self._shortcuts.load(self._table)))
         context.commands.show_used(context.used)
@@ -205,6 +207,10 @@ class WindowFeature(Feature):
             pane.focus_target().setFocus()
         else:
             layout.focus_first()
+
+    def _show_workspace(self) -> None:
+        """The start screen has no panes to arrange."""
+        self._workspace.setVisible(self.context.session.project is not None)
 
     def _name_workspace(self) -> None:
         current = self.context.layout.current

@@ -83,6 +83,7 @@ class ProjectsFeature(Feature):
         self.start = StartScreen(context.theme, context.window)
         self.start.pressed.connect(context.run)
         self.start.wanted.connect(self._open_again)
+        self.start.dropped.connect(self._drop_recent)
         self.start.show_recent(self._recent.load())
         self._drops = FileDrops(context.window, context.idle)
         self._drops.dropped.connect(self._take_dropped, Qt.ConnectionType.QueuedConnection)
@@ -317,10 +318,13 @@ class ProjectsFeature(Feature):
         none = "" if projects else tr("Nothing was opened yet.")
         self.context.pick(tr("Open recent"), tr("Type a few letters of a vault"), choices, self._open_again, none)
 
+    def _drop_recent(self, project: RecentProject) -> None:
+        self._recent.drop(project)
+        self.start.show_recent(self._recent.load())
+
     def _open_again(self, project: RecentProject) -> None:
         if project.missing:
-            self._recent.drop(project)
-            self.start.show_recent(self._recent.load())
+            self._drop_recent(project)
             text = tr("{file} is not there any more, so “{title}” was taken off the list.",
                       file=project.missing, title=project.title)  # fmt: skip
             self.context.say(Notice(text, "warning", actions=("vault.open",), key="recent"))

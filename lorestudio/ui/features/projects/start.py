@@ -86,7 +86,7 @@ class RecentProjects:
             return []
 
     def add(self, project: Project) -> None:
-        """This one is open now. The demo has a door of its own."""
+        """This one is open now: with a chat it stands for its notes alone, too. The demo has a door of its own."""
         places = (*project.places, *map(str, project.book_paths))
         if is_demo(project) or not (places or project.chat_path):
             return
@@ -94,7 +94,7 @@ class RecentProjects:
         roles = {book.place: book.whose for book in project.books if book.place in paths}
         chat, settings = str(project.chat_path or ""), str(project.settings_path or "")
         now = RecentProject(places, chat, settings, roles, project.read_only)
-        self._keep([now, *(one for one in self.load() if one.places != now.places or one.chat != now.chat)])
+        self._keep([now, *(one for one in self.load() if one.places != now.places or one.chat not in {"", now.chat})])
 
     def drop(self, gone: RecentProject) -> None:
         """Remember it no longer."""
@@ -148,10 +148,14 @@ DOORS: Final = (
 
 
 class StartScreen(QScrollArea):
-    """`pressed` carries the id of an action, `wanted` a `RecentProject`. Its content is made when it is seen first."""
+    """`pressed` carries the id of an action, `wanted` a `RecentProject`, `dropped` one that is not to be offered again.
+
+    Its content is made when it is seen first.
+    """
 
     pressed = Signal(str)
     wanted = Signal(object)
+    dropped = Signal(object)
 
     def __init__(self, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent, widgetResizable=True)
@@ -190,6 +194,8 @@ class StartScreen(QScrollArea):
             card = Card(self._theme, "entry" if project.places else "chat", project.title, project.detail, self)
             card.setToolTip(plain("\n".join(filter(None, (*project.places, project.chat, project.settings)))))
             card.clicked.connect(partial(self.wanted.emit, project))
+            card.addAction(tr("Take off the list"), partial(self.dropped.emit, project))
+            card.setContextMenuPolicy(Qt.ContextMenuPolicy.ActionsContextMenu)
             self._recent.addWidget(card)
         self._before.setVisible(bool(projects))
 

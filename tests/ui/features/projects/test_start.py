@@ -12,6 +12,7 @@ from PySide6.QtGui import QScreen
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QFileDialog, QLabel
 
+from lorestudio.domain.chat import Chat
 from lorestudio.domain.records import replace
 from lorestudio.settings.worldinfo import WorldInfoSettings
 from lorestudio.studio.project.project import open_project
@@ -126,6 +127,25 @@ def test_what_was_open_is_offered_and_opens_with_its_chat(make_window, tmp_path)
     settle(second)
     assert second.session.project.places == known[0].places
     assert str(second.session.project.chat_path or "") == known[0].chat
+
+
+def test_a_vault_with_a_chat_is_offered_once_and_can_be_taken_off_the_list(make_window, tmp_path) -> None:
+    window = make_window()
+    recent = RecentProjects(window.settings)
+    alone = open_project(make_project(tmp_path / "vault").roots)
+    chats = [replace(alone, chat=Chat(()), chat_path=tmp_path / name) for name in ("a.jsonl", "b.jsonl")]
+    for project in (alone, *chats):
+        recent.add(project)
+    assert [one.chat for one in recent.load()] == [str(tmp_path / "b.jsonl"), str(tmp_path / "a.jsonl")]
+    window.welcome.show_recent(recent.load())
+    (take_off,) = window.welcome._recent.itemAt(0).widget().actions()
+    take_off.trigger()
+    drain()
+    assert [one.chat for one in recent.load()] == [str(tmp_path / "a.jsonl")]
+    assert window.welcome._recent.count() == 1
+    assert [button.isVisible() for button in window.features.window.buttons] == [False, True, True], "no panes yet"
+    window.session.set_project(alone)
+    assert window.features.window.buttons[0].isVisible()
 
 
 @pytest.mark.always
