@@ -330,6 +330,7 @@ class AnswerView(QTableView):
 
     fix_wanted = Signal(int)
     fold_wanted = Signal(object)
+    opened = Signal()
 
     def __init__(self, theme: Theme, model: AnswerTable, parent: QWidget | None = None) -> None:
         super().__init__(parent, showGrid=False, cornerButtonEnabled=False)
@@ -348,6 +349,7 @@ class AnswerView(QTableView):
         self.setTabKeyNavigation(False)
         self.setAccessibleName(tr("Answers: entries, why, and the phases of the run"))
         self.verticalHeader().sectionPressed.connect(self._choose_row)
+        self.verticalHeader().sectionDoubleClicked.connect(lambda _row: self.opened.emit())
         self.phases.sectionPressed.connect(self._fold)
         self._watching = False
         self.horizontalScrollBar().rangeChanged.connect(self._keep_last)
@@ -403,6 +405,12 @@ class AnswerView(QTableView):
         row = self._button_at(event.position())
         if row >= 0 and event.button() is Qt.MouseButton.LeftButton:
             self._make(row)
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        """Qt: a row is opened, as in the other lists; its button is only pressed."""
+        super().mouseDoubleClickEvent(event)
+        if self.indexAt(event.position().toPoint()).isValid() and self._button_at(event.position()) < 0:
+            self.opened.emit()
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         """Qt: buttons look as if they could be pressed."""

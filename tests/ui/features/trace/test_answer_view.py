@@ -199,6 +199,21 @@ def test_the_chosen_row_stays_in_sight_in_a_lower_view(view: AnswerView) -> None
     assert view.viewport().rect().contains(view.visualRect(last))
 
 
+def test_a_double_click_on_a_row_opens_it_and_on_its_button_does_not(view: AnswerView, qtbot: QtBot) -> None:
+    opened: list[bool] = []
+    view.opened.connect(lambda: opened.append(True))
+    row = view.table.place_of(CROWN)
+    view.table.set_fix(CROWN, Change("pin", "Pin “Crown” in this chat", brief="Pin in this chat"))
+    view.scrollTo(view.table.index(row, WHY))
+    button, why = view.button(row), view.visualRect(view.table.index(row, WHY))
+    for place in (button.center(), why.topLeft() + QPoint(3, 3)):
+        QTest.mouseDClick(view.viewport(), Qt.MouseButton.LeftButton, pos=place)
+    assert opened == [True]
+    head = view.verticalHeader()
+    QTest.mouseDClick(head.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(5, head.sectionViewportPosition(row) + 5))
+    assert opened == [True, True]
+
+
 def test_clicks_on_a_row_a_phase_and_a_button(view: AnswerView, qtbot: QtBot) -> None:
     folded: list[object] = []
     fixed: list[int] = []
