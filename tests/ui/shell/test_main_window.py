@@ -708,7 +708,7 @@ def test_without_a_project_the_window_offers_what_to_do(make_window) -> None:
 
 def test_a_vault_without_chat_says_what_is_missing(make_window, tmp_path) -> None:
     window = make_window(make_project(tmp_path, chat=False))
-    assert window.chat.empty.title.text() == "No chat is open"
+    assert window.chat.empty.title.text() == "No chat open"
     assert window.trace.empty.title.text() == "No chat to run"
     assert not window.welcome.isVisible()
 

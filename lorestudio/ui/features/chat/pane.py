@@ -447,7 +447,7 @@ class ChatPane(Pane):
                 ("chat.open", "Open chat…"), ("chat.new", "New chat…"), ("chat.paste", "Paste a chat…"),
                 ("pane.bench", "Test a text"),
             )  # fmt: skip
-            self.empty.say(tr("No chat is open"), text, tuple((name, tr(title)) for name, title in doors))
+            self.empty.say(tr("No chat open"), text, tuple((name, tr(title)) for name, title in doors))
         self.pages.setCurrentWidget(self.view if chat is not None else self.empty)
         if chat is None:
             self.note_changed.emit("")

@@ -167,7 +167,7 @@ def test_without_a_chat_the_pane_says_what_to_do(make_window: Callable[..., Main
     assert (pane.empty.title.text(), pane.empty.isVisibleTo(pane)) == ("No chat yet", True)
     assert (pane.go.isEnabled(), pane.modes.isEnabled(), pane.run_line.isVisibleTo(pane)) == (False, False, False)
     window.session.set_project(make_project(chat=False))
-    assert pane.empty.title.text() == "No chat is open"
+    assert pane.empty.title.text() == "No chat open"
     assert [each.text() for each in pane.empty.findChildren(QPushButton)][-1] == "Test a text"
     assert (pane.go.isEnabled(), pane.modes.isEnabled(), pane.run_line.isVisibleTo(pane)) == (False, True, True)
     window.session.set_project(make_project())
