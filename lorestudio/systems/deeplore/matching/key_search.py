@@ -101,10 +101,12 @@ class DeepLoreKeySearch(KeySearch):
         return ScanWindow([message], 1, case_sensitive=self._settings.case_sensitive).text
 
     def finder(self, keys: Sequence[str]) -> Callable[[str], Sequence[int]]:
-        """Every key is an entry of its own, so that the engine's matcher answers for each."""
-        single = [Entry(place, "", "", "", keys=(key,)) for place, key in enumerate(keys)]
-        matcher = _matcher(single, self._settings)
-        return lambda line: matcher.hit_entries(matcher.find(line))
+        """All keys are those of one entry, in which the engine's matcher finds each: an entry a key takes much more."""
+        matcher = _matcher((Entry(0, "", "", "", keys=tuple(keys)),), self._settings)
+        searched = (place for place, key in enumerate(keys) if trim(key))
+        numbers = (number for _key, number in matcher.table.primary[0])
+        places = grouped(zip(numbers, searched, strict=True))
+        return lambda line: sorted(place for number in matcher.find(line).last for place in places[number])
 
 
 def key_places(ctx: Inputs) -> tuple[FoundKey, ...]:
