@@ -135,15 +135,15 @@ class Report(Struct, frozen=True):
 class _LintedNote:
     """What is known of one note: the hits that depend on nothing else, and the findings made so far.
 
-    `told` are all its findings with regard to the `others`.
+    `told` are all its findings with regard to the `others`, `placed` the hits that they were made of.
     """
 
-    __slots__ = ("findings", "hits", "item", "mark", "others", "told")
+    __slots__ = ("hits", "item", "mark", "others", "placed", "told")
 
     def __init__(self, note: Note, rules: Rules, mark: object = None) -> None:
         self.item, self.mark = note.item, mark
         self.hits = tuple(_own_hits(note, rules))
-        self.findings: dict[Hit, Finding] = {}
+        self.placed: tuple[Hit, ...] = ()
         self.others: VaultFacts | None = None
         self.told: tuple[Finding, ...] = ()
 
@@ -296,9 +296,9 @@ def _findings(known: _LintedNote, note: Note, facts: VaultFacts, books: CheckedB
         checks = VAULT_CHECKS if books is None else (keywords.shared_keys,)
         own = books.notes[note.note_key].hits if books is not None else ()
         hits = (*known.hits, *own, *_hits(checks, note, facts))
-    made: dict[Hit, Finding] = {}
+    earlier, placed = dict(zip(known.placed, known.told, strict=False)), []
     for hit in hits:
-        finding = known.findings.get(hit)
+        finding = earlier.get(hit)
         if finding is None:
             fix = None
             if hit.fix is not None and note.document is not None:
@@ -312,9 +312,9 @@ def _findings(known: _LintedNote, note: Note, facts: VaultFacts, books: CheckedB
             )  # fmt: skip
         elif finding.entry != entry:
             finding = replace(finding, entry=entry)
-        made[hit] = finding
+        placed.append(hit)
         yield finding
-    known.findings = made
+    known.placed = tuple(placed)
 
 
 def _about(scope: Scope) -> str:

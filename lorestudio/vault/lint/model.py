@@ -91,7 +91,7 @@ class Fix(Struct, frozen=True):
     safe: bool = True
 
 
-class Finding(OfNote, Struct, frozen=True):
+class Finding(OfNote, Struct, frozen=True, gc=False):  # no part of a cycle, and there are thousands of them
     """Something that a person should look at.
 
     `entry` is the id in the index, None for a note that gave no entry and for settings (then `filename` is ""; so it is
@@ -128,7 +128,7 @@ class FixSpec(Struct, frozen=True):
     safe: bool = True
 
 
-class Hit(Struct, frozen=True):
+class Hit(Struct, frozen=True, gc=False):  # as a finding
     """What a check says about one note before it is placed: `item` is the piece of text that shows the line."""
 
     code: str
