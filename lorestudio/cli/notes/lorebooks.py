@@ -205,17 +205,20 @@ def export_notes(
         say_all(project.problems)
         tried = asyncio.run(try_book(project, plan.entries))
     trial: dict[str, Json] = {} if tried is None else {"tried": tried.as_json()}
-    _tell([plan.report], lambda: plan.report.as_json() | trial, report, as_json=given.as_json)
+    fates = plan.report
+    _tell([fates], lambda: fates.as_json() | trial, report, as_json=given.as_json)
     if tried is not None and not given.as_json:
         _say_tried(tried)
     if not given.allows(f"Write {plan.target}?"):
         return
     log = change_log([plan.vault])
-    copy = plan.keep_copy()
-    log.apply(plan.changes)
+    copy, changes, target = plan.keep_copy(), plan.changes, plan.target
+    done = plural(len(plan.entries), "# entry|# entries")
+    del read, plan  # of a large vault as much again as what is written
+    log.apply(changes)
     say_all(log.problems)
     kept = f" What was there before is {copy.name}." if copy is not None else ""
-    say(f"{plural(len(plan.entries), '# entry|# entries')} written to {plan.target}.{kept}")
+    say(f"{done} written to {target}.{kept}")
 
 
 def sync_books(

@@ -6,7 +6,7 @@ What the book would do with a chat in the place of the vault is tried: both are 
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
@@ -147,7 +147,7 @@ def plan_export(vault: VaultNotes, target: Path, rules: ParseRules, choice: Expo
     told: list[str] = []
     here = link_to(links, target)
     found = _notes(vault, links, here, rules, choice) if book is None else _entries(book.lore, choice)
-    notes = tuple(_numbered(list(found), links, here, told))
+    notes = tuple(_numbered(deque(found), links, here, told))
     going = [note.raw for note in notes if note.raw is not None]
     if not going:
         why = _no_such_folder(choice.folder.strip("/"), vault, book) or (
@@ -283,26 +283,28 @@ def _with_choice(said: NoteEntry, raw: Raw, choice: ExportChoice) -> NoteEntry:
 
 
 def _numbered(
-    notes: Sequence[_Note], links: Sequence[BookLink], here: BookLink | None, told: list[str]
+    notes: deque[_Note], links: Sequence[BookLink], here: BookLink | None, told: list[str]
 ) -> Iterator[ExportedNote]:
     """The notes with a number for each: its own where it has one that nobody before it has, else the next one.
 
     Numbers are those of the book that is written, which `here` links, else of the book that most notes came from. One
-    that was free once is not used again: a deleted entry may still have an effect in a chat.
+    that was free once is not used again: a deleted entry may still have an effect in a chat. Notes are let go on the
+    way: their entries without a number take as much as those with one.
     """
-    going = [note for note in notes if not note.said.left_out]
-    books = [note.book for note in going if note.uid is not None]
+    numbered = [(note.book, note.uid) for note in notes if note.uid is not None and not note.said.left_out]
+    books = [book for book, _uid in numbered]
     main = max(dict.fromkeys(books), key=books.count, default="") if here is None else here.book
     used = {uid for link in links if link.book == main for uid in link.entries}
     known: dict[str, Json] = {  # notes of other books that went out with this one before
         note.filename: link.entries[uid].get("uid", uid)
         for link in links if link.book == main for uid, note in link.notes.items() if uid in link.entries
     }  # fmt: skip
-    used |= {to_string(note.uid) for note in going if note.uid is not None and note.book == main}
+    used |= {to_string(uid) for book, uid in numbered if book == main}
     highest = max(numbers_in(used), default=-1)
     taken: set[str] = set()
     again = anew = 0
-    for note in notes:
+    while notes:
+        note = notes.popleft()
         fate = replace(note.said.fate, left_out=note.said.left_out, title=note.said.title)
         if note.said.left_out:
             yield ExportedNote(note.filename, None, fate)
