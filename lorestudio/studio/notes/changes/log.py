@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import secrets
 import threading
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, suppress
 from datetime import datetime
@@ -29,7 +29,16 @@ from lorestudio.studio.notes.changes.change_set import (
     RollBackError,
 )
 from lorestudio.studio.notes.changes.journal import ChangeRun, ChangeStep, Journal, JournalState, LoggedChange, RunKind
-from lorestudio.studio.notes.changes.plan import DiskPlan, DiskStep, Planner, Roots, RunRefusal, read_bytes
+from lorestudio.studio.notes.changes.plan import (
+    DiskPlan,
+    DiskStep,
+    Look,
+    Planner,
+    Roots,
+    RunRefusal,
+    looked_after,
+    read_bytes,
+)
 from lorestudio.studio.notes.changes.snapshots import Snapshots, history_kept
 from lorestudio.studio.notes.trash import Trash, Trashed
 from lorestudio.vault.file_lock import locked
@@ -188,16 +197,28 @@ class Runner(Struct):
         `part` are the numbers of the changes of the step; the steps that it `clears` cannot be redone after it.
         """
         run_id = secrets.token_hex(8)
-        plan = Planner(wanted, self.roots, self.trash, run_id, _REFUSALS[kind], unsaved).plan()
-        self.snapshots.add(plan.contents, _REASONS[kind].format(title=wanted.title))
-        self._keep_texts(wanted)
-        logged = tuple(_logged(change) for change in wanted.changes)
+        amount = len(wanted.changes)
+
+        def look(_done: int) -> None:
+            if report is not None:
+                report(0, 2 * amount)
+
+        plan = Planner(wanted, self.roots, self.trash, run_id, _REFUSALS[kind], unsaved, look).plan()
+        total = amount + len(plan.actions)
+
+        def kept(done: int) -> None:
+            if report is not None:
+                report(done, total)
+
+        self.snapshots.add(plan.contents, _REASONS[kind].format(title=wanted.title), look)
+        self._keep_texts(wanted, kept)
+        logged = tuple(_logged(change) for change in looked_after(wanted.changes, lambda _done: kept(amount)))
         run = ChangeRun(run_id, kind, step, wanted.title, self.clock(), logged, part, plan.folders, clears)
         with self.explained():
             self.journal.begin(run)
         done: list[DiskStep] = []
         try:
-            _carry_out(plan, done, report)
+            _carry_out(plan, done, lambda carried: kept(amount + carried))
             self._finish(run)
         except BaseException as error:
             _take_back(done)
@@ -285,11 +306,11 @@ class Runner(Struct):
         self._tidily(lambda: self.trash.remove_run(run.id, back))
         _remove_empty(run.folders)
 
-    def _keep_texts(self, wanted: ChangeSet) -> None:
+    def _keep_texts(self, wanted: ChangeSet, kept: Look) -> None:
         """Undoing and redoing need both texts; the one before is kept already where the file existed."""
         with history_kept(wanted.changes[0].path, self.folder):
             # The vault itself holds the new texts, so the disk need not be waited for.
-            self.snapshots.blobs.put(_contents(wanted), sync=False)
+            self.snapshots.blobs.put(_contents(looked_after(wanted.changes, kept)), sync=False)
 
     def _kept_texts(self, run: ChangeRun, failures: Mapping[Path, OSError]) -> str:
         """A sentence about where the text of each file from before lies."""
@@ -317,12 +338,11 @@ class Runner(Struct):
         )
 
 
-def _carry_out(plan: DiskPlan, done: list[DiskStep], report: Report | None = None) -> None:
-    """Take all steps; each goes into `done` when it is taken. Raises what a step or `report` raises."""
+def _carry_out(plan: DiskPlan, done: list[DiskStep], look: Look) -> None:
+    """Take all steps; each goes into `done` when it is taken. Raises what a step or `look` raises."""
     with ThreadPoolExecutor(_AT_ONCE) as pool:
         for group in _groups(plan.actions):
-            if report is not None:
-                report(len(done), len(plan.actions))
+            look(len(done))
             errors = list(pool.map(_attempt, group))
             done += (action for action, error in zip(group, errors, strict=True) if error is None)
             for error in errors:
@@ -363,10 +383,10 @@ def _remove_empty(folders: Sequence[Path]) -> None:
             folder.rmdir()
 
 
-def _contents(wanted: ChangeSet) -> Iterator[bytes]:
+def _contents(changes: Iterable[NoteFileChange]) -> Iterator[bytes]:
     """Each content before and after once; made one by one, as those of a large set are as much as its texts."""
     known: set[str] = set()
-    for change in wanted.changes:
+    for change in changes:
         for text in (change.before, change.after):
             if text is not None and (digest := digest_of(data := change.data(text))) not in known:
                 known.add(digest)

@@ -8,10 +8,11 @@ from __future__ import annotations
 import os
 import stat
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Final, TypeAlias, TypeVar
 
 from msgspec import Struct
 
@@ -20,6 +21,21 @@ from lorestudio.studio.notes.changes.change_set import ChangedMeanwhileError, Ch
 from lorestudio.studio.notes.trash import Trash, Trashed
 from lorestudio.vault.files import SaveError, refused
 from lorestudio.vault.writer import digest_of, move_note, remove_note, same_place, save_note
+
+_Item = TypeVar("_Item")
+
+Look: TypeAlias = Callable[[int], object]
+"""Is told how much of something is done, and stops it by what it raises."""
+
+_OFTEN: Final = 64
+
+
+def looked_after(items: Iterable[_Item], look: Look) -> Iterator[_Item]:
+    """The items; of many, `look` is told now and then how many are done."""
+    for done, item in enumerate(items):
+        if done and done % _OFTEN == 0:
+            look(done)
+        yield item
 
 
 @dataclass(slots=True)
@@ -250,7 +266,7 @@ class _PlannedPath(Struct):
 class Planner:
     """Makes the plan of one run of a change set.
 
-    Files in `unsaved` have a text in an editor that nobody may write over.
+    Files in `unsaved` have a text in an editor that nobody may write over. What `look` raises stops it.
     """
 
     changes: ChangeSet
@@ -259,6 +275,7 @@ class Planner:
     run: str
     refusal: RunRefusal
     unsaved: Collection[Path] = ()
+    look: Look = lambda _done: None
     _places: dict[Path, _PlannedPath] = field(default_factory=dict, init=False)
     _aliases: set[Path] = field(default_factory=set, init=False)
 
@@ -267,7 +284,7 @@ class Planner:
 
         Raises ChangedMeanwhileError, which names every file that is not as expected, and SaveError.
         """
-        for change in self.changes.changes:
+        for change in looked_after(self.changes.changes, self.look):
             self._take_in(change)
         contents = self._compare()
         folders = tuple(self._missing_folders())
@@ -311,7 +328,7 @@ class Planner:
         contents: dict[Path, bytes] = {}
         wrong: dict[int, tuple[Path, str]] = {}
         numbers = {id(change): number for number, change in enumerate(self.changes.changes)}
-        for place in self._places.values():
+        for place in looked_after(self._places.values(), self.look):
             change = place.taken or place.put
             if change is None:
                 continue
@@ -335,7 +352,7 @@ class Planner:
 
     def _missing_folders(self) -> Iterator[Path]:
         seen: set[Path] = set()
-        for place in self._places.values():
+        for place in looked_after(self._places.values(), self.look):
             if place.put is None:
                 continue
             missing = []

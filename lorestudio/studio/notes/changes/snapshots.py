@@ -18,6 +18,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, suppress
 from datetime import UTC, datetime, timedelta
 from io import BytesIO
+from itertools import islice
 from pathlib import Path
 from typing import Final
 
@@ -29,6 +30,7 @@ from lorestudio.settings.files import READ_AT_MOST, append_line, put_in_place, r
 from lorestudio.studio.notes.book_entries import is_book_entry, read_text, save_text
 from lorestudio.studio.notes.changes.change_set import ChangeSet, HistoryError, NoteFileChange
 from lorestudio.studio.notes.changes.journal import json_line, read_lines
+from lorestudio.studio.notes.changes.plan import Look, looked_after
 from lorestudio.trace.storage.serialize import record_from_json, record_to_json
 from lorestudio.vault.file_lock import locked
 from lorestudio.vault.files import SaveError, VaultError, place_key, refused, utc_now
@@ -37,6 +39,9 @@ from lorestudio.vault.writer import digest_of, read_note, same_place, temporary_
 
 GRACE_S: Final = 3600.0
 """A blob that was put so recently, in seconds, is kept even where nothing refers to it yet."""
+
+_TOGETHER: Final = 64
+"""So many are put at a time: whoever gives them can stop in between."""
 
 _WAITING: Final = 16
 """How many threads wait for the disk."""
@@ -56,10 +61,18 @@ class Blobs:
         return self._folder / digest[:2] / f"{digest}.gz"
 
     def put(self, contents: Iterable[bytes], *, sync: bool = True) -> None:
-        """Keep contents; `sync` waits until the disk has them. Raises OSError."""
+        """Keep contents; `sync` waits until the disk has them. Raises OSError, and what going through them raises."""
+        remaining = iter(contents)
+        while self._put_together(islice(remaining, _TOGETHER), sync=sync):
+            pass
+
+    def _put_together(self, contents: Iterable[bytes], *, sync: bool) -> bool:
+        """Whether there was something to keep."""
+        some = False
         written: list[tuple[Path, Path]] = []
         try:
             for data in contents:
+                some = True
                 digest = digest_of(data)
                 place = self.place(digest)
                 if self._is_whole(place, digest):
@@ -78,6 +91,7 @@ class Blobs:
             for temporary, _ in written:
                 with suppress(OSError):
                     temporary.unlink(missing_ok=True)
+        return some
 
     def read(self, digest: str) -> bytes:
         """The content with this digest. Raises VaultError where it is gone or damaged."""
@@ -163,18 +177,18 @@ class Snapshots:
         """Sentences about what could not be read so far."""
         return tuple(self._problems)
 
-    def add(self, contents: Mapping[Path, bytes], reason: str) -> None:
+    def add(self, contents: Mapping[Path, bytes], reason: str, look: Look = lambda _done: None) -> None:
         """Keep what these files hold now. What equals the newest snapshot of a file is not kept twice.
 
-        Raises HistoryError; then nothing may be changed yet.
+        Raises HistoryError, and what `look` raises; then nothing may be changed yet.
         """
         if not contents:
             return
         time = self._clock()
         with locked(self._lock), history_kept(next(iter(contents)), self._places.parent):
-            self.blobs.put(contents.values())
+            self.blobs.put(looked_after(contents.values(), look))
             self._places.mkdir(parents=True, exist_ok=True)
-            for path, data in contents.items():
+            for path, data in looked_after(contents.items(), look):
                 self._add_line(path, data, reason, time)
 
     def _add_line(self, path: Path, data: bytes, reason: str, time: datetime) -> None:

@@ -613,9 +613,34 @@ def test_cancelling_takes_everything_back(log: ChangeLog, vault: Path) -> None:
 
     with pytest.raises(Cancelled):
         log.apply(rename_set(vault), report)
-    assert seen == [(done, 6) for done in range(6)]  # two folders, three texts, one deletion
+    assert seen == [(done, 10) for done in range(4, 10)]  # behind four texts: two folders, three texts, one deletion
     assert files_in(vault) == before
     assert not log.can_undo
+
+
+def test_many_changes_can_be_stopped_before_anything_is_written(log: ChangeLog, tmp_path: Path, vault: Path) -> None:
+    before, seen = files_in(vault), list[int]()
+    wanted = ChangeSet("many", tuple(NoteFileChange(vault / f"{n}.md", None, f"Text {n}.") for n in range(200)))
+
+    def stop_at(least: int) -> Callable[[int, int], None]:
+        def report(done: int, _total: int) -> None:
+            seen.append(done)
+            if done >= least:
+                raise Cancelled
+
+        return report
+
+    for least in (0, 1, 200):
+        seen.clear()
+        with pytest.raises(Cancelled):
+            log.apply(wanted, stop_at(least))
+        assert files_in(vault) == before
+        assert not log.can_undo
+    assert seen == sorted(seen)
+    assert len([done for done in seen if done == 0]) > 6, "while files are compared"
+    assert len([done for done in seen if 0 < done < 200]) == 3, "while texts are kept"
+    log.apply(wanted, lambda _done, _total: None)
+    assert len(files_in(vault)) == len(before) + 200
 
 
 def test_somebody_writes_in_the_middle(log: ChangeLog, vault: Path) -> None:
@@ -623,7 +648,7 @@ def test_somebody_writes_in_the_middle(log: ChangeLog, vault: Path) -> None:
     before = files_in(vault)
 
     def report(done: int, total: int) -> None:
-        if done == 0:
+        if done == 2:  # both texts are kept
             (vault / "Lamp.md").write_bytes(b"somebody else")
 
     wanted = ChangeSet("two", (edit(vault / "Tide.md", "1"), edit(vault / "Lamp.md", "2")))
