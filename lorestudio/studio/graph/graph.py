@@ -57,7 +57,7 @@ def mentions(
 
 def _automaton(entries: Iterable[Entry]) -> WordFinder | None:
     owners: dict[str, AbstractSet[int]] = {}
-    for entry in entries:
+    for entry in heeding(entries):
         alone = frozenset((entry.id,))  # one for all names of the entry: most have no other owner, and sets are large
         for name in (entry.title, *entry.keys):
             folded = fold(name.strip())
@@ -209,7 +209,7 @@ def build_graph(
     by_title = grouped((entry.title.lower(), entry.id) for entry in shown)
     relations = {
         (entry.id, target, kind): ""
-        for entry in shown
+        for entry in heeding(shown, cancel)
         for kind, titles in _references(entry)
         for title in titles
         for target in by_title.get(title.lower(), ())
@@ -220,17 +220,17 @@ def build_graph(
         if wake.target in ids and not wake.obstacle:
             relations[wake.source, wake.target, EdgeKind.WAKES] = wake.key
     partners: dict[int, set[int]] = {}
-    for source, target, _kind in relations:
+    for source, target, _kind in heeding(relations, cancel):
         partners.setdefault(source, set()).add(target)
         partners.setdefault(target, set()).add(source)
     heed(cancel)
     found = mentions(shown, partners, cancel)
     edges = sorted(relations.items(), key=lambda each: (each[0][0], each[0][1], _ORDER[each[0][2]]))
     return NoteGraph(
-        {entry.id: _node(entry) for entry in shown},
+        {entry.id: _node(entry) for entry in heeding(shown, cancel)},
         tuple(
             Edge(source, target, kind, max(1, found.get((source, target), 0) + found.get((target, source), 0)), key)
-            for (source, target, kind), key in edges
+            for (source, target, kind), key in heeding(edges, cancel)
         ),
         len(index.entries) - len(shown),
     )

@@ -21,7 +21,7 @@ from msgspec import Struct, field
 from numpy.typing import NDArray
 
 from lorestudio.domain.json_text import parse_json
-from lorestudio.domain.lifecycle import CancelToken, OnProgress, Progress, heed
+from lorestudio.domain.lifecycle import CancelToken, OnProgress, Progress, heed, stoppable
 from lorestudio.domain.records import replace
 from lorestudio.domain.texts import text_digest
 from lorestudio.settings.deeplore import DeepLoreSettings
@@ -505,9 +505,10 @@ def prepare(
     Nodes whose place is known keep it, unless `wish.fresh`; only the pinned ones do then. Raises Cancelled.
     """
     index, settings = project.index, project.settings
-    finder = wish.by.wakes(project.scene()) if wish.by is not None else None
-    graph = build_graph(index, finder, everything=wish.everything, cancel=cancel)
-    found = study(graph, index.entries, alpha=settings.graph_edge_filter_alpha, cancel=cancel)
+    with stoppable(cancel):
+        finder = wish.by.wakes(project.scene()) if wish.by is not None else None
+        graph = build_graph(index, finder, everything=wish.everything)
+        found = study(graph, index.entries, alpha=settings.graph_edge_filter_alpha)
     saved = store.load(drawn_places(project))
     known = {entry: saved.positions[node.key] for entry, node in graph.nodes.items() if node.key in saved.positions}
     pinned = frozenset(entry for entry, node in graph.nodes.items() if node.key in saved.pinned)

@@ -14,7 +14,7 @@ from lorestudio.domain.automaton import automaton_of
 from lorestudio.domain.chat import Message
 from lorestudio.domain.entry import Entry, VaultIndex
 from lorestudio.domain.javascript import trim
-from lorestudio.domain.lifecycle import CancelToken, heed
+from lorestudio.domain.lifecycle import CancelToken, heed, heeding
 from lorestudio.domain.records import grouped, replace
 from lorestudio.exchange.lorebooks.entry import BookEntry, Logic
 from lorestudio.exchange.lorebooks.keys import MARK, KeyMatching, is_found
@@ -87,19 +87,21 @@ class WorldInfoWakes(WakeFinder):
         self._settings, self._substituted = settings, substituted
         self._sources = {
             number: Haystack(_NOTHING, settings)
-            for number, entry in entries.items()
+            for number, entry in heeding(entries.items())
             if loops and not (entry.disabled or entry.never_activates or entry.prevent_recursion)
         }
-        for number, haystack in self._sources.items():
+        for number, haystack in heeding(self._sources.items()):
             haystack.feed([(entries[number], substituted(entries[number].content))])
         self._groups = {number: entries[number].group for number in self._sources}
         silence = Haystack(_NOTHING, settings)
         targets = {
             number: replace(entry, triggers=(), characters=(), tags=(), delay=None, recursion_level=None)
-            for number, entry in entries.items()
+            for number, entry in heeding(entries.items())
         }
         self._targets = {
-            number: entry for number, entry in targets.items() if self._told(entry, silence)[0] in {"", "wi_secondary"}
+            number: entry
+            for number, entry in heeding(targets.items())
+            if self._told(entry, silence)[0] in {"", "wi_secondary"}
         }
         self._watch = Watch(tuple(self._targets.values()))
 

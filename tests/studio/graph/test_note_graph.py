@@ -135,6 +135,17 @@ def test_overlapping_names_of_one_entry_count_once() -> None:
 
 
 def test_building_can_be_stopped() -> None:
+    class Counting(CancelToken):
+        looks = 0
+
+        @property
+        def cancelled(self) -> bool:
+            self.looks += 1
+            return super().cancelled
+
+    counting, titles = Counting(), [f"title {number}" for number in range(20)]
+    build_graph(index_of(*({"title": title} for title in titles)), cancel=counting)
+    assert counting.looks > 2 * len(titles), "at references and at nodes"
     token = CancelToken()
     token.cancel()
     with pytest.raises(Cancelled):

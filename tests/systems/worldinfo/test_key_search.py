@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from lorestudio.domain.chat import Message
 from lorestudio.domain.entry import Entry, VaultIndex
 from lorestudio.domain.javascript import trim
-from lorestudio.domain.lifecycle import Cancelled, CancelToken
+from lorestudio.domain.lifecycle import Cancelled, CancelToken, stoppable
 from lorestudio.domain.records import replace
 from lorestudio.exchange.lorebooks.entry import NEW_ENTRY
 from lorestudio.exchange.lorebooks.keys import MARK, KeyMatching, occurs
@@ -229,3 +229,22 @@ def test_a_run_lets_in_what_is_woken(target: dict[str, object], source: dict[str
     trace = asyncio.run(system.decide(moment)).trace
     came = "E1" in {injection.title for injection in trace.injections}
     assert came is any(not wake.obstacle for wake in finder.wakes(finder.vault.entries[0]))
+
+
+def test_making_what_finds_wakes_can_be_stopped_at_each_entry() -> None:
+    class Counting(CancelToken):
+        looks = 0
+
+        @property
+        def cancelled(self) -> bool:
+            self.looks += 1
+            return super().cancelled
+
+    token, others = Counting(), [{"key": [f"bell {number}"]} for number in range(20)]
+    with stoppable(token):
+        finder_of(TEXT, *others)
+    # Six of them are those of the index and of the watch for keys; the others, texts and targets.
+    assert token.looks > 8 * len(others)
+    token.cancel()
+    with pytest.raises(Cancelled), stoppable(token):
+        finder_of(TEXT, *others)
