@@ -63,7 +63,7 @@ def undo(
     """Take the newest change of a vault's notes back: an import, an export, a sync, fixes, a renaming.
 
     All files of it are what they were before, the lorebook of a sync included. Where a file was changed since, nothing
-    is done, and the file is named. Of a lorebook: the newest change of the lorebooks in its folder.
+    is done, and the file is named. Of a lorebook: the newest change in its folder.
     """
     folder = changed_in(vault)
     if vault.suffix == NOTE_SUFFIX and vault.is_file():

@@ -72,7 +72,7 @@ def notes_of(vault: Path, *, wanted: Callable[[NoteFile], bool] | None = None) -
 
 def lore_of(vault: Path, *, wanted: Callable[[NoteFile], bool] | None = None) -> VaultNotes:
     """As `notes_of`, or the entries of a lorebook. Raises InputError and VaultError."""
-    return BookNotes().of([load_lorebook(vault)])[0] if vault.is_file() else notes_of(vault, wanted=wanted)
+    return BookNotes().of([load_lorebook(real_path(vault))])[0] if vault.is_file() else notes_of(vault, wanted=wanted)
 
 
 def find_lore(lore: VaultNotes, project: Project, words: str) -> str:

@@ -95,6 +95,17 @@ def test_a_lorebooks_entry_is_renamed_and_that_is_undone(lorestudio: Run, book: 
     assert "Great Bell" in orders(book)
 
 
+def test_a_lorebook_is_named_from_where_one_is(lorestudio: Run, book: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(book.parent)
+    for command, *more in (
+        ("rename", "Bell", "Great Bell"), ("order", "Great Bell", "Tower"), ("change", "order=7", "Tower"),
+        ("search", "rings", "--replace", "tolls"), ("links", "Tower"), ("delete", "Tower"), ("undo", "--yes"),
+    ):  # fmt: skip
+        result = lorestudio(command, book.name, *more)
+        assert result.exit_code == 0, (command, result.output, result.exception)
+    assert orders(book) == {"Great Bell": 50, "Tower": 7}
+
+
 def test_a_change_of_a_lorebook_is_not_undone_over_another_ones(lorestudio: Run, book: Path) -> None:
     assert lorestudio("rename", book, "Bell", "Great Bell").exit_code == 0
     book.write_text(others := book.read_text("utf-8").replace("rings", "tolls"), "utf-8")
