@@ -30,7 +30,7 @@ from lorestudio.ui.shell.words import Notice
 from lorestudio.ui.widgets.picker import Choice, Picker
 from tests.ui.conftest import drain, settle
 from tests.ui.vaults import choose, open_vault, write_vault
-from tests.ui.worlds import make_project
+from tests.ui.worlds import SKARN, make_project
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -56,6 +56,26 @@ def press(window: MainWindow, key: Qt.Key, modifiers: Any = Qt.KeyboardModifier.
     """A key to whatever has the keyboard."""
     QTest.keyClick(QApplication.focusWidget() or window, key, modifiers)
     drain()
+
+
+@pytest.mark.parametrize(
+    ("action", "pane"),
+    [
+        ("controls.focus", "chat"), ("find.vault", "search"), ("trace.ai", "trace"),
+        ("trace.prompt", "trace"), ("trace.why", "trace"), ("trace.why_not", "trace"),
+    ],
+)  # fmt: skip
+def test_an_action_whose_work_is_seen_in_a_pane_brings_it_into_sight(
+    window: MainWindow, action: str, pane: str
+) -> None:
+    window.selection.choose_entry(SKARN)
+    window.docks[pane].hide()
+    drain()
+    assert window.commands.actions[action].isEnabled()
+    window.run(action)
+    drain()
+    assert not window.docks[pane].visibleRegion().isEmpty()
+    settle(window)
 
 
 @pytest.mark.own_window
