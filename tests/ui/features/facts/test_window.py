@@ -537,6 +537,10 @@ def test_how_often_each_memory_went_into_the_replies_of_the_run(drawn: MainWindo
     assert went_in[ids["I carry the lantern"]] > went_in[ids["I need the north road"]] > 0
     shown = {row.id: page.model.index(place, USES).data() for place, row in enumerate(page.model.rows)}
     assert shown == {each: str(went_in[each]) for each in ids.values()}
+    known = page.model.uses
+    page.show_uses(None)
+    drawn.features.memories.pane_made("memories")  # as where the pane is first looked at behind a run
+    assert page.model.uses == known
     page.order_by(USES)
     assert texts(drawn)[0] == "I carry the lantern"
     simulator, project = drawn.session.runs.finished(), drawn.session.project

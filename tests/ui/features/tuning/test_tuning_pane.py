@@ -54,6 +54,8 @@ def test_without_points_it_says_what_to_do_and_offers_nothing(pane: TuningPane) 
     pane.wanted.connect(wanted.append)
     pane.first.click()
     assert wanted == ["pane.expectations"]
+    pane.show()
+    assert pane.story.geometry().bottom() < pane.first.y(), "what to do stands above the button that begins it"
     assert [part.isHidden() for part in (pane.chart, pane.view, pane.story)] == [True, True, False]
 
 
