@@ -46,7 +46,7 @@ class Features:
         self.trace = TraceFeature(context, self.chat.pane)
         self.settings = SettingsFeature(context)
         self.systems = SystemsFeature(context, self.chat.pane, self.settings.profiles)
-        self.why_not = WhyNotFeature(context, self.trace, self.vault.work, self.systems.change)
+        self.why_not = WhyNotFeature(context, self.trace, self.vault.work)
         self.budget = BudgetFeature(context)
         self.graph = GraphFeature(context)
         self.projects = ProjectsFeature(context)
@@ -58,7 +58,7 @@ class Features:
         self.tuning = TuningFeature(
             context, self.vault.work, self.timeline.jump, self.chat.message_menu, self.trace.pane.answers
         )
-        self.verify = VerifyFeature(context, self.timeline.jump, self.systems.change, self._show_beside)
+        self.verify = VerifyFeature(context, self.timeline.jump, self._show_beside)
         self.searching = SearchFeature(context, self.vault.work, self.systems.compare_with_now, self.tuning.show_change)
         self.reports = ReportsFeature(context)
         self.recap = RecapFeature(context, self.chat, self.systems.configure)

@@ -14,13 +14,14 @@ from lorestudio.domain.state import ChatControls
 from lorestudio.exchange.chats.document import ChatDocument
 from lorestudio.exchange.chats.sillytavern import LoadedChat
 from lorestudio.settings.behaviour import Behaviour
+from lorestudio.settings.declaration import Section, Value
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.studio.chat.saving import going_on
 from lorestudio.studio.project.basis import KeptBasis, basis_path, keep_basis
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.prompt.setup import PromptSetup, scripts_of
 from lorestudio.studio.replay.run_store import chat_id
-from lorestudio.systems.registry import KINDS
+from lorestudio.systems.registry import KINDS, kind_of
 from lorestudio.ui.shell.words import Notice, count, sentence_of, tr
 from lorestudio.ui.state.choices import RunChoice
 from lorestudio.ui.state.replay import Replays
@@ -75,6 +76,24 @@ class ProjectParts:
         if after != now:
             self.adjustments.add(Adjustment(title, now, after))
             self._show(after, title)
+
+    def configure(self, title: str, system: str, settings: Section) -> None:
+        """Give a system these settings as such a step: they are the project's, or its own in every chat."""
+        reading = kind_of(system).reading(settings)
+        if reading is not None:
+            self.adjust(title, settings=reading)
+        else:
+            self._replays.configure({system: settings}, title)
+
+    def change(self, title: str, values: Mapping[str, Value]) -> None:
+        """Give some settings of the chosen system other values as such a step."""
+        project = self._session.project
+        if project is None:
+            return
+        now = self._session.choice.deciding(project)
+        after = now.settings.model_copy(update=dict(values))
+        if after != now.settings:
+            self.configure(title, now.kind.name, after)
 
     def undo(self) -> None:
         """Take the last change of settings, chat or choices for the chat back."""

@@ -610,10 +610,7 @@ class BudgetPane(Pane):
             return
         title = tr("token budget {tokens}", tokens=number(tokens))
         kind = simulator.system.kind
-        if session.choice.is_main:
-            session.parts.adjust(title, settings=kind.with_budget(session.project.settings, tokens))
-        else:
-            session.replays.configure({kind.name: kind.with_budget(simulator.system.settings, tokens)}, title)
+        session.parts.change(title, {**kind.budget_alone, kind.budget: tokens})
 
     def _show_entry(self) -> None:
         for bar in (self.bar, self.last):

@@ -20,8 +20,6 @@ from lorestudio.settings.deeplore import DeepLoreSettings, declarations
 from lorestudio.settings.files import real_path
 from lorestudio.settings.sections import differences
 from lorestudio.studio.project.project import Project
-from lorestudio.systems.base import SystemKind
-from lorestudio.systems.registry import kind_of
 from lorestudio.ui.features.settings.profiles import (
     ProfileLibrary,
     SettingsProfilesDialog,
@@ -164,14 +162,14 @@ class SettingsFeature(Feature):
         known, changed = session.parts.on_disk, None
         if session.choice.is_main and known is not None and project.settings_path is not None:
             changed = frozenset(each.declaration.alias for each in differences(known.settings, project.settings))
-        kind, chosen = self._chosen(project)
+        by = session.choice.deciding(project)
         dialog = ExportDialog(
             context.theme,
             session.jobs,
-            kind.carrier(chosen),
+            by.kind.carrier(by.settings),
             context.settings,
             context.window,
-            title=tr(kind.title),
+            title=tr(by.kind.title),
             changed_here=changed,
             fixed=session.choice.fixed if session.choice.is_main else (),
         )
@@ -184,18 +182,18 @@ class SettingsFeature(Feature):
 
         project = self._project
         if project is not None:
-            kind, chosen = self._chosen(project)
-            dialog = ImportDialog(self.context.theme, self._session.jobs, kind, chosen, self.context.window)
-            beside = partial(self._imported_beside, kind.name)
-            dialog.taken.connect(self._imported if kind.in_project else beside)
+            by = self._session.choice.deciding(project)
+            dialog = ImportDialog(self.context.theme, self._session.jobs, by.kind, by.settings, self.context.window)
+            beside = partial(self._imported_beside, by.kind.name)
+            dialog.taken.connect(self._imported if by.kind.in_project else beside)
             self._open(dialog)
 
     def copy_changes(self) -> None:
         """Put what differs from the defaults into the clipboard, for people."""
         project = self._project
         if project is not None:
-            kind, chosen = self._chosen(project)
-            changes = differences(kind.settings(), chosen)
+            by = self._session.choice.deciding(project)
+            changes = differences(by.kind.settings(), by.settings)
             self.context.copy(changes_list(changes), tr("{amount} changed settings were copied.", amount=len(changes)))
 
     def write_state(self) -> None:
@@ -258,12 +256,6 @@ class SettingsFeature(Feature):
     @property
     def _project(self) -> Project | None:
         return self._session.project
-
-    def _chosen(self, project: Project) -> tuple[SystemKind, Section]:
-        """The system that is chosen for this chat, and its settings."""
-        kind = kind_of(self._session.choice.system)
-        own = self._session.choices.systems.get(kind.name) or kind.settings()
-        return kind, project.settings if self._session.choice.is_main else own
 
     def _open(self, dialog: Dialog) -> None:
         if self.dialog is not None:

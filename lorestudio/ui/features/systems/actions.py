@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, cast
 from PySide6.QtCore import QSize
 from PySide6.QtWidgets import QDialog
 
-from lorestudio.settings.declaration import Section, Value, declared
+from lorestudio.settings.declaration import Section, declared
 from lorestudio.settings.sections import differences, value_text, with_profile
 from lorestudio.studio.compare.comparison import comparison_as_markdown, comparison_rows
 from lorestudio.studio.project.settings import KnownSettings, SystemSettingsFiles
@@ -206,11 +206,7 @@ class SystemsFeature(Feature):
             self.dialog.accept()
         self.context.run(action)
 
-    def change(self, system: str, values: Mapping[str, Value], title: str = "") -> None:
-        """Give some settings of a system other values, as `configure` does; `title` says what was done."""
-        self.configure(system, self._known(system).model_copy(update=dict(values)), title)
-
-    def configure(self, system: str, settings: Section, title: str = "") -> None:
+    def configure(self, system: str, settings: Section) -> None:
         """Use these settings from now on, as one step that can be taken back, and replay what they change.
 
         They are kept in their file.
@@ -220,7 +216,7 @@ class SystemsFeature(Feature):
             return
         one = f"{tr(changes[0].declaration.title)}: {value_text(changes[0].declaration, changes[0].after)}"
         more = tr("settings of {system}", system=system_title(system))
-        self._session.replays.configure({system: settings}, title or (one if len(changes) == 1 else more))
+        self._session.replays.configure({system: settings}, one if len(changes) == 1 else more)
 
     def _known(self, system: str) -> Section:
         return self._session.choices.systems.get(system) or kind_of(system).settings()

@@ -311,13 +311,9 @@ class SearchFeature(Feature):
             use_settings()
 
     def _use_settings(self, trial: TuningTrial, at: TriedPoint) -> None:
-        settings = trial.space.settings_at(trial.settings, at.point)
         title = tr("Settings of point {number}", number=at.number)
-        reading = kind_of(trial.system).reading(settings)
-        if reading is not None:
-            self.context.session.parts.adjust(title, settings=reading)
-        else:
-            self.context.session.replays.configure({trial.system: settings}, title)
+        settings = trial.space.settings_at(trial.settings, at.point)
+        self.context.session.parts.configure(title, trial.system, settings)
 
     def keep(self) -> None:
         """Ask for a name, and keep its settings under it."""

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import TYPE_CHECKING
 
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.history import HistoryRule
 from lorestudio.domain.records import replace
-from lorestudio.settings.declaration import Value
 from lorestudio.settings.studio import ALONE, FOLLOWED
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.verify.agreement import ComparedReply
@@ -34,15 +33,11 @@ class VerifyFeature(Feature):
     """Owns the pane. What was found is shown beside the replies and the answers until something else counts."""
 
     def __init__(
-        self,
-        context: Context,
-        jump: Callable[[object, object], None],
-        change: Callable[[str, Mapping[str, Value], str], None],
-        show_beside: Callable[[Verified | None], None],
+        self, context: Context, jump: Callable[[object, object], None], show_beside: Callable[[Verified | None], None]
     ) -> None:
-        """`jump` leads to a generation, `change` gives a system other settings, `show_beside` marks the replies."""
+        """`jump` leads to a generation, `show_beside` marks the replies."""
         super().__init__(context)
-        self._jump, self._change, self._show_beside = jump, change, show_beside
+        self._jump, self._show_beside = jump, show_beside
         self.found: Verified | None = None
         self._found_in: Project | None = None
         self._seen: tuple[Project | None, object] = (None, None)
@@ -228,10 +223,8 @@ class VerifyFeature(Feature):
             for each in hidden:
                 basis = basis.saying(each.first, each.last, each.since)
             session.parts.adjust(cause.title, basis=basis)
-        elif session.choice.is_main:
-            session.parts.adjust(cause.title, settings=project.settings.model_copy(update=dict(values)))
         else:
-            self._change(session.choice.system, values, cause.title)
+            session.parts.change(cause.title, values)
 
 
 def badges(found: Verified | None) -> dict[tuple[int, int], tuple[str, str, str]]:

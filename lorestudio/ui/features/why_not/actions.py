@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Any
 
@@ -10,7 +10,6 @@ from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication
 
 from lorestudio.domain.entry import NoteKey
-from lorestudio.settings.declaration import Value
 from lorestudio.studio.tryout.project_changes import plan_change
 from lorestudio.systems.ideas import Change
 from lorestudio.ui.features.trace.actions import TraceFeature
@@ -21,16 +20,13 @@ from lorestudio.ui.shell.feature import Context, Feature
 from lorestudio.ui.shell.words import Notice, tr
 from lorestudio.ui.state.note_changes import Done, NoteWork
 
-ChangeSystem = Callable[[str, Mapping[str, Value], str], None]
-"""Gives settings of a system other values, as a step with a title."""
-
 
 class WhyNotFeature(Feature):
     """Owns the explanation below the answers, the search with its page, and what is learnt of rows in sight."""
 
-    def __init__(self, context: Context, trace: TraceFeature, work: NoteWork, change_system: ChangeSystem) -> None:
+    def __init__(self, context: Context, trace: TraceFeature, work: NoteWork) -> None:
         super().__init__(context)
-        self._trace, self._work, self._change_system = trace.pane, work, change_system
+        self._trace, self._work = trace.pane, work
         session, selection = context.session, context.selection
         self.search, self.would = WhyNotSearch(session, selection, self), WouldWork(session, selection, self)
         self.fixes = FixWork(session, selection, self)
@@ -165,10 +161,8 @@ class WhyNotFeature(Feature):
             self.context.flash(tr("Done: {title}. Undo takes it back (Ctrl+Z in the chat).", title=change.title))
             if change.controls is not None:
                 session.parts.adjust(change.title, controls=change.controls)
-            elif not session.choice.is_main:
-                self._change_system(session.choice.system, change.settings, change.title)
             else:
-                session.parts.adjust(change.title, settings=change.set_in(project.settings))
+                session.parts.change(change.title, change.settings)
         self._say_outcome()
 
     def _about(self) -> NoteKey | None:

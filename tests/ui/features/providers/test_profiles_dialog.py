@@ -13,6 +13,7 @@ from shiboken6 import isValid
 from lorestudio.domain.records import replace
 from lorestudio.llm.errors import failed
 from lorestudio.settings.hybrid import HybridSettings
+from lorestudio.settings.worldinfo import WorldInfoSettings
 from lorestudio.studio.project.answering import (
     PRESETS,
     AnswerKind,
@@ -157,8 +158,8 @@ def test_whoever_was_chosen_by_a_name_goes_along_with_another_name(open_dialog, 
     qtbot.waitUntil(lambda: session.jobs.idle and not session.busy)
     session.replays.choose(source=Source(AnswerKind.PROVIDER, "Remote"))
     window.features.chat.composer.writer_chosen.emit("Remote")
-    window.features.systems.change("hybrid", {"embedder": "Remote"})
-    window.features.systems.change("world-info", {"depth": 7})
+    window.features.systems.configure("hybrid", HybridSettings(embedder="Remote"))
+    window.features.systems.configure("world-info", WorldInfoSettings(depth=7))
     heard: list[str] = []
     session.profile_renamed.connect(lambda *_names: heard.append("renamed"))
     for name in ("choice_changed", "state_changed", "profiles_changed"):

@@ -211,7 +211,7 @@ def test_settings_of_the_chosen_system_are_found_by_their_words(real: MainWindow
 def test_settings_of_the_chosen_system_are_copied_and_imported(real: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
     systems = real.features.systems
     real.run("system.world-info")
-    systems.change("world-info", {"depth": 7})
+    systems.configure("world-info", WorldInfoSettings(depth=7))
     settled(qtbot, real)
     real.run("settings.copy_changes")
     assert "Scan depth (world_info_depth): 2 messages → 7 messages" in QGuiApplication.clipboard().text()
@@ -268,14 +268,14 @@ def test_settings_open_where_they_are_set(real: MainWindow, qtbot: QtBot) -> Non
     assert (systems.dialog, real.session.choices.systems["world-info"].depth) == (None, 7)
     assert real.features.settings.dialog.windowTitle() == "Export settings of World Info"
     real.features.settings.dialog.reject()
-    systems.change("hybrid", {"limit": 2})
+    systems.configure("hybrid", HybridSettings(limit=2))
     assert real.session.parts.adjustments.undo_title == "Semantic top-K: 2 entries"
-    systems.change("hybrid", {"limit": 3, "embedder": ""})
+    systems.configure("hybrid", HybridSettings(limit=3, embedder=""))
     assert real.session.parts.adjustments.undo_title == "settings of Hybrid retrieval"
-    systems.change("hybrid", {"limit": 4}, "four")
-    assert real.session.parts.adjustments.undo_title == "four"
-    systems.change("hybrid", {"limit": 4}, "nothing")
-    assert real.session.parts.adjustments.undo_title == "four"
+    real.session.parts.change("eight", {"depth": 8})
+    assert real.session.parts.adjustments.undo_title == "eight"
+    real.session.parts.change("nothing", {"depth": 8})
+    assert real.session.parts.adjustments.undo_title == "eight"
     settled(qtbot, real)
 
 
