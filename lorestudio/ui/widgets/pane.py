@@ -204,7 +204,8 @@ class EmptyState(QWidget):
         self._area.setFocusPolicy(Qt.FocusPolicy.StrongFocus if most else Qt.FocusPolicy.NoFocus)
 
     def _arrange(self, page: EmptyPage) -> None:
-        fits = sum(each.sizeHint().width() + GAP for each in self._made) <= self.width() - 2 * page.SIDE
+        needed = sum(each.sizeHint().width() + GAP for each in self._made) - GAP
+        fits = needed <= self.width() - 2 * page.SIDE
         page.buttons.setDirection(QBoxLayout.Direction.LeftToRight if fits else QBoxLayout.Direction.TopToBottom)
 
 

@@ -207,7 +207,7 @@ def test_buttons_of_a_narrow_empty_pane_stand_below_each_other(qtbot: QtBot, the
         empty.say("No chat", "Open one.", buttons)
         drain()
         made = empty.findChildren(QPushButton)
-        enough = sum(each.sizeHint().width() + 8 for each in made) + 48
+        enough = sum(each.sizeHint().width() for each in made) + 8 * (len(made) - 1) + 48
         for width, rows in ((enough, 1), (enough - 1, len(made))):
             empty.resize(width, 400)
             drain()
