@@ -106,11 +106,17 @@ def choose_again(
 
 
 def chooser(line: QLineEdit, title: str, filters: str) -> QPushButton:
-    """A button that lets the path in a line be one of a file that exists."""
+    """A button that lets the path in a line be one of a file that exists, or without filters of a folder."""
+
+    def take(path: Path) -> None:
+        line.setText(str(path))
 
     def ask() -> None:
         start = str(Path(line.text()).parent) if line.text() else ""
-        choose_file(line.window(), title, start, filters, lambda path: line.setText(str(path)))
+        if filters:
+            choose_file(line.window(), title, start, filters, take)
+        else:
+            choose_folder(line.window(), title, start, take)
 
     return button(line.window(), tr("Choose…"), ask)
 

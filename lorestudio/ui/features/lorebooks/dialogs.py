@@ -21,7 +21,7 @@ from lorestudio.domain.json_text import spell
 from lorestudio.domain.lifecycle import Cancelled, CancelToken
 from lorestudio.domain.records import replace
 from lorestudio.domain.texts import shorten
-from lorestudio.exchange.lorebooks.crossing import EntryFate, Fidelity, LoreReport, told_once
+from lorestudio.exchange.lorebooks.crossing import EntryFate, Fidelity, FieldFate, LoreReport, told_once
 from lorestudio.exchange.lorebooks.formats import BY_NAME, FORMATS
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.files import real_path
@@ -87,6 +87,12 @@ def said_of(fate: EntryFate) -> str:
     return fate.left_out or ", ".join(dict.fromkeys(apart))
 
 
+def how_of(field: FieldFate) -> str:
+    """In a sentence what becomes of a field; of one that only goes along, what that means."""
+    carried = tr("There is nothing like it there: it is kept as it is, and comes out again.")
+    return field.how or (carried if field.fate is Fidelity.CARRIED else "")
+
+
 class LoreDialog(Dialog):
     """Shows reports; `ok` is to be pressed once they were read. Subclasses put their fields above.
 
@@ -105,10 +111,10 @@ class LoreDialog(Dialog):
             Column(tr("Field"), attrgetter("field"), width=FIT),
             Column(tr("Becomes"), lambda one: tr(_WORDS[one.fate]), width=FIT),
             Column(tr("Entries"), lambda one: number(one.entries), width=FIT, sort=attrgetter("entries")),
-            Column(tr("How"), attrgetter("how")),
+            Column(tr("How"), how_of),
         )
         self.fields = RecordTable(
-            fields, key=attrgetter("field", "fate", "how"), tip=lambda one, _column: one.how, parent=self
+            fields, key=attrgetter("field", "fate", "how"), tip=lambda one, _column: how_of(one), parent=self
         )
         columns = (
             Column(heads[0], attrgetter("title")),
@@ -268,7 +274,9 @@ class ImportBooksDialog(LoreDialog):
         self.split = combo(self, tr("Markdown"), levels)
         form = QFormLayout()
         form.addRow(tr("Files"), holding(row((self.files, 1), button(self, tr("Choose…"), self._ask), margins=0)))
-        form.addRow(tr("Into"), holding(row((self.into, 1), (self.vault, 2), margins=0)))
+        choose = dialogs.chooser(self.vault, tr("Choose the folder of the new vault"), "")
+        self._new = holding(row((self.vault, 1), choose, margins=0))
+        form.addRow(tr("Into"), holding(row((self.into, 1), (self._new, 2), margins=0)))
         form.addRow(tr("Folder"), self.folder)
         form.addRow(tr("Duplicates"), self.twins)
         form.addRow(tr("Also"), FoldingRow(self.excludes, FoldingRow(self.gates, self.heads, self), self))
@@ -285,7 +293,7 @@ class ImportBooksDialog(LoreDialog):
         self._change_place()
 
     def _change_place(self) -> None:
-        self.vault.setVisible(not self.into.currentData())
+        self._new.setVisible(not self.into.currentData())
         self._delay.start()
 
     def _ask(self) -> None:

@@ -147,6 +147,19 @@ def test_after_an_import_summaries_are_offered_until_it_is_undone(window, book, 
 
 
 @pytest.mark.long
+def test_of_what_only_goes_along_it_is_said_what_that_means(window, tmp_path) -> None:
+    entry = {"text": "Grey.", "displayName": "Fog", "keys": ["fog"], "id": "6b-4f", "enabled": True}
+    path = tmp_path / "own.lorebook"
+    path.write_text(json.dumps({"lorebookVersion": 5, "entries": [entry]}), encoding="utf-8")
+    dialog = shown(window, "book.import", ImportBooksDialog)
+    filled(dialog, window, dialog.files, str(path))
+    told = {texts[0]: texts[1:] for texts in dialog.fields.texts()[1:]}
+    sentence = "There is nothing like it there: it is kept as it is, and comes out again."
+    assert told["id"] == ["carried along", "1", sentence]
+    dialog.reject()
+
+
+@pytest.mark.long
 def test_books_become_a_new_vault(window, book, tmp_path) -> None:
     dialog = shown(window, "book.import", ImportBooksDialog)
     dialog.into.setCurrentIndex(dialog.into.findData(""))
@@ -451,7 +464,10 @@ def test_the_fields_of_an_import_are_followed(window, book, tmp_path, qtbot) -> 
     assert dialog.vault.isVisible()
     qtbot.waitUntil(lambda: not dialog.ok.isEnabled())  # no folder is named yet
     assert (dialog.state.text(), dialog.bar.isVisible()) == ("Choose files, and the vault that they go into.", False)
-    dialog.vault.setText(str(tmp_path / "new"))
+    (tmp_path / "new").mkdir()
+    asked = chosen_file(dialog, choosers(dialog)[1], tmp_path / "new")
+    assert asked.fileMode() is QFileDialog.FileMode.Directory
+    assert dialog.vault.text() == str(tmp_path / "new")
     qtbot.waitUntil(dialog.ok.isEnabled)
     assert dialog.state.text() == "3 notes. One undo takes all back."  # it has no bell
     text = tmp_path / "tale.md"
