@@ -21,7 +21,7 @@ from lorestudio.domain.javascript import Json
 from lorestudio.domain.json_text import spell
 from lorestudio.domain.texts import meant, shorten
 from lorestudio.exchange.json_file import read_file
-from lorestudio.exchange.lorebooks.crossing import FateCount, LoreReport, told_once
+from lorestudio.exchange.lorebooks.crossing import CARRIED_ALONG, FateCount, LoreReport, told_once
 from lorestudio.exchange.lorebooks.formats import BY_NAME, form_called
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.files import real_path, write_atomically
@@ -410,7 +410,8 @@ def print_report(report: LoreReport) -> None:
     rows = [(one.fate.value, one.field, f"{one.entries:,}", one.how) for one in counts if not _is_plain(one)]
     exact = len(counts) - len(rows)
     if rows:
-        shown = table(fixed("what becomes"), fixed("field"), fixed("entries"), fold("how"))
+        told = f"carried: {CARRIED_ALONG}" if any(one.fate == "carried" and not one.how for one in counts) else ""
+        shown = table(fixed("what becomes"), fixed("field"), fixed("entries"), fold("how"), caption=told)
         Screen().print(filled(shown, rows))
     echo(f"{plural(exact, '# field is|# fields are')} exact." if exact else "No field says anything.")
     for entry in (left_out := [entry for entry in report.entries if entry.left_out])[:_SHOWN]:

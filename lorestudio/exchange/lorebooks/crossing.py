@@ -34,6 +34,10 @@ class Fidelity(StrEnum):
     """It is gone; `FieldFate.how` says why."""
 
 
+CARRIED_ALONG: Final = "There is nothing like it there, so it is kept as it is and comes out again."
+"""What CARRIED means where nothing more is known."""
+
+
 class FieldFate(Struct, frozen=True):
     """What becomes of one field of an entry. `field` is its name where it comes from; `how` is a sentence or ""."""
 

@@ -50,6 +50,14 @@ def test_a_book_goes_in_and_comes_out_as_it_was(lorestudio: Run, book: Path, tmp
     assert json.loads((tmp_path / "out.json").read_bytes()) == {"entries": {"0": entries["0"]}}
 
 
+def test_what_carried_means_is_said_where_nothing_else_is(lorestudio: Run, book: Path, tmp_path: Path) -> None:
+    entry = {"text": "Grey.", "displayName": "Fog", "keys": ["fog"], "id": "6b-4f", "enabled": True}
+    other = tmp_path / "own.lorebook"
+    other.write_text(json.dumps({"lorebookVersion": 5, "entries": [entry]}), encoding="utf-8")
+    told = [lorestudio("import", path, "--into", tmp_path / "v", "--dry-run").stdout for path in (other, book)]
+    assert ["carried: There is nothing like it there" in each for each in told] == [True, False]
+
+
 def test_what_is_to_be_said_of_several_books_is_said_once_with_a_number(
     lorestudio: Run, book: Path, tmp_path: Path
 ) -> None:

@@ -21,7 +21,7 @@ from lorestudio.domain.json_text import spell
 from lorestudio.domain.lifecycle import Cancelled, CancelToken
 from lorestudio.domain.records import replace
 from lorestudio.domain.texts import shorten
-from lorestudio.exchange.lorebooks.crossing import EntryFate, Fidelity, FieldFate, LoreReport, told_once
+from lorestudio.exchange.lorebooks.crossing import CARRIED_ALONG, EntryFate, Fidelity, FieldFate, LoreReport, told_once
 from lorestudio.exchange.lorebooks.formats import BY_NAME, FORMATS
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.files import real_path
@@ -89,8 +89,7 @@ def said_of(fate: EntryFate) -> str:
 
 def how_of(field: FieldFate) -> str:
     """In a sentence what becomes of a field; of one that only goes along, what that means."""
-    carried = tr("There is nothing like it there: it is kept as it is, and comes out again.")
-    return field.how or (carried if field.fate is Fidelity.CARRIED else "")
+    return field.how or (tr(CARRIED_ALONG) if field.fate is Fidelity.CARRIED else "")
 
 
 class LoreDialog(Dialog):

@@ -154,7 +154,7 @@ def test_of_what_only_goes_along_it_is_said_what_that_means(window, tmp_path) ->
     dialog = shown(window, "book.import", ImportBooksDialog)
     filled(dialog, window, dialog.files, str(path))
     told = {texts[0]: texts[1:] for texts in dialog.fields.texts()[1:]}
-    sentence = "There is nothing like it there: it is kept as it is, and comes out again."
+    sentence = "There is nothing like it there, so it is kept as it is and comes out again."
     assert told["id"] == ["carried along", "1", sentence]
     dialog.reject()
 
