@@ -66,7 +66,9 @@ class ChatFeature(Feature):
         self.hindrances: list[Callable[[Source], Notice | None]] = []
         self.files = ChatFiles(window, session, context.settings, context.say)
         self.replies = ReplyWork(session, self)
-        self.notes = SessionNoteWork(context, lambda: Source.named(self.writer) if self.writer else None)
+        self.notes = SessionNoteWork(
+            context, lambda: Source.named(self.writer) if self.writer else None, self._offer_writers
+        )
         self.setups = PromptSetups(context)
         self.settled: Project | None = None
         """With its chat as it is, nobody is asked any more what becomes of that."""
@@ -492,6 +494,10 @@ class ChatFeature(Feature):
             self.composer.voice.setCurrentIndex(self.composer.voice.findData(Voice.CHARACTER))
             self._focus()
             self.context.flash(tr("Write the reply, or choose at “Reply” who writes it."))
+
+    def _offer_writers(self) -> None:
+        self.context.uncover("chat")
+        self.composer.offer_writers()
 
     def _choose_writer(self, name: str) -> None:
         self.context.settings.setValue("chat/writer", name)

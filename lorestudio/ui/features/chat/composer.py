@@ -155,6 +155,11 @@ class Composer(QWidget):
         self.reply_button.setToolTip(tr("Replies: {writer}", writer=title))
         self.reply_button.setText(tr("Reply"))
 
+    def offer_writers(self) -> None:
+        """Open the menu that has who may write replies."""
+        menu = self.reply_button.menu()
+        menu.popup(self.reply_button.mapToGlobal(self.reply_button.rect().bottomLeft()))
+
     # ---- a reply that comes -----------------------------------------------------------------------------------------
 
     def tell(self, text: str) -> None:

@@ -23,7 +23,7 @@ from lorestudio.ui.shell.jobs import Job
 from lorestudio.ui.shell.words import Notice, count, sentence_of, tr
 from lorestudio.ui.widgets import dialogs
 from lorestudio.ui.widgets.dialogs import Dialog
-from lorestudio.ui.widgets.layouts import able, column, label, named, text_view
+from lorestudio.ui.widgets.layouts import able, button, column, label, named, row, text_view
 
 OPEN = "chat.session_note"
 """The action that shows the last note and asks for the next one."""
@@ -32,10 +32,12 @@ OPEN = "chat.session_note"
 class SessionNoteDialog(Dialog):
     """`wanted` carries what the next note is to pay attention to, and whether it is to be a file in the vault too.
 
-    `writer` is who writes it, "" for nobody; `in_vault` says that there is a folder for files.
+    `writer` is who writes it, "" for nobody; `in_vault` says that there is a folder for files. `writer_wanted` asks for
+    the choice of one, and the dialog is closed.
     """
 
     wanted = Signal(str, bool)
+    writer_wanted = Signal()
 
     def __init__(self, last: LastNote, writer: str, *, in_vault: bool, parent: QWidget | None = None) -> None:
         super().__init__(parent, tr("Session note"), (620, 460) if last.text else (620, 210))
@@ -52,15 +54,23 @@ class SessionNoteDialog(Dialog):
         self.write = QPushButton(tr("Write a note"), self)
         able(self.write, bool(writer), tr("Choose a provider for the answers first: a stand-in writes no notes."))
         by = tr("{writer} writes it.", writer=writer)
-        nobody = tr("Nobody writes it yet: choose a model in the menu of “Reply” under the chat.")
+        nobody = tr("Nobody writes it yet: a model has to be chosen in the menu of “Reply” under the chat.")
+        self.choose = button(self, tr("Choose…"), self._choose)
+        self.choose.setVisible(not writer)
         form = QFormLayout(horizontalSpacing=12)
         form.addRow(tr("Attend to"), self.focus)
         form.addRow("", self.file)
         words, above = label(self, by if writer else nobody), label(self, said, kind="strong")
-        column(label(self, intro), above, (self.text, 1), form, words, self.answers(self.write), of=self)
+        by_whom = row((words, 1), self.choose)
+        column(label(self, intro), above, (self.text, 1), form, by_whom, self.answers(self.write), of=self)
         self.text.setVisible(bool(last.text))
         self.focus.setFocus()
         self.accepted.connect(lambda: self.wanted.emit(self.focus.text().strip(), self.file.isChecked()))
+
+    def _choose(self) -> None:
+        self.reject()
+        if not self.isVisible():  # else it asks about what would be lost
+            self.writer_wanted.emit()
 
     def lost(self) -> str:
         """See `Dialog`."""
@@ -68,10 +78,10 @@ class SessionNoteDialog(Dialog):
 
 
 class SessionNoteWork:
-    """Shows and writes them. `writer` tells who writes replies, None where the person does."""
+    """Shows and writes them. `writer` tells who writes replies, None where the person does; `choose` offers others."""
 
-    def __init__(self, context: Context, writer: Callable[[], Source | None]) -> None:
-        self._context, self._session, self._writer = context, context.session, writer
+    def __init__(self, context: Context, writer: Callable[[], Source | None], choose: Callable[[], object]) -> None:
+        self._context, self._session, self._writer, self._choose = context, context.session, writer, choose
         self._job: Job | None = None
         self._wish: tuple[Path | None, str, bool] = (None, "", False)  # of which chat, until it is written
 
@@ -101,6 +111,7 @@ class SessionNoteWork:
             dialog.focus.setText(focus)
             dialog.file.setChecked(save)
         dialog.wanted.connect(self.write)
+        dialog.writer_wanted.connect(self._choose)
         dialog.open()
 
     def say_if_due(self) -> None:

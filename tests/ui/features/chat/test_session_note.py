@@ -184,9 +184,18 @@ def test_nobody_who_writes_none_is_asked(window: MainWindow, writer: Writer) -> 
         window.settings.setValue("chat/writer", name)
         dialog = dialog_of(window)
         assert not dialog.write.isEnabled()
-        dialog.reject()
+        dialog.choose.click()
+        assert not dialog.isVisible()
+        menu = window.features.chat.composer.reply_button.menu()
+        assert menu.isVisible(), "who writes is chosen there"
+        menu.close()
         settle(window)
     assert writer.asked == []
+    window.settings.setValue("chat/writer", "recorded")
+    dialog = dialog_of(window)
+    assert not dialog.choose.isVisible()
+    dialog.reject()
+    settle(window)
 
 
 @pytest.mark.always
