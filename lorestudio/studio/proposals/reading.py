@@ -9,7 +9,7 @@ from typing import Final
 from msgspec import Struct
 
 from lorestudio.domain.javascript import Json, fold, head, length, trim
-from lorestudio.domain.json_text import items_in, text_in, values_in
+from lorestudio.domain.json_text import is_deep, items_in, text_in, values_in
 from lorestudio.domain.records import Terse
 from lorestudio.llm.messages import ChatReply
 from lorestudio.studio.proposals.model import ProposalRemark
@@ -80,7 +80,7 @@ def read_summary(reply: ChatReply) -> ReadText:
     """The summary as one paragraph of at most `SUMMARY_LENGTH` code units; what is longer is cut at a sentence."""
     text = _spoken(reply)
     for value in values_in(text) if text[:1] in ("{", "[", "`") else ():
-        found = _summary_in(value)
+        found = "" if is_deep(value) else _summary_in(value)
         if found:
             text = found
             break
@@ -110,7 +110,7 @@ def read_keys(reply: ChatReply) -> ReadKeys:
         return ReadKeys(problem=_why_short(reply) or _EMPTY)
     bullets: list[Json] = [line for line in map(trim, text.split("\n")) if _BULLET.match(line)]
     for value in (*values_in(text), bullets if len(bullets) > 1 else None):
-        found = _key_list(value)
+        found = None if is_deep(value) else _key_list(value)
         if found is None:
             continue
         keys, remarks = clean_keys(found)
@@ -202,7 +202,8 @@ def _summary_in(value: Json) -> str:
 def _key_list(value: Json) -> Sequence[Json] | None:
     """The list of keys that a value holds, None where it holds none."""
     if isinstance(value, Mapping):
-        lists = [value.get("suggested"), value.get("keys"), value.get("keywords"), *value.values()]
+        named = ("suggested", "keys", "keywords")
+        lists = [*map(value.get, named), *(item for name, item in value.items() if name not in named)]
         return next((found for found in map(_key_list, lists) if found is not None and _texts(found)), None)
     if not isinstance(value, list):
         return None

@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from time import process_time
+
 import pytest
 
 from lorestudio.llm.messages import ChatReply
-from lorestudio.studio.proposals.reading import clean_keys, read_drafts, read_keys, read_summary, shortened
+from lorestudio.studio.proposals.reading import (
+    ReadKeys,
+    ReadText,
+    clean_keys,
+    read_drafts,
+    read_keys,
+    read_summary,
+    shortened,
+)
 
 
 @pytest.mark.parametrize(
@@ -189,3 +200,12 @@ def test_all_drafts_of_an_answer_are_read_each_title_once() -> None:
 def test_answers_without_a_draft_are_problems(answer: str, words: str) -> None:
     (read,) = read_drafts(ChatReply(answer))
     assert words in read.problem
+
+
+@pytest.mark.parametrize("levels", [21, 600])  # each level was looked into twice, and Python ends at a thousand
+@pytest.mark.parametrize("read", [read_keys, read_summary])
+def test_an_answer_nested_in_itself_is_read_once(read: Callable[[ChatReply], ReadKeys | ReadText], levels: int) -> None:
+    begun = process_time()
+    assert read(ChatReply('{"keys":' * levels + "[[5]]" + "}" * levels)).problem
+    assert read(ChatReply("[" * levels + "5" + "]" * levels)) is not None
+    assert process_time() - begun < 2
