@@ -241,7 +241,7 @@ def _balanced(text: str) -> Iterator[tuple[int, int]]:
     Each piece is read as if the text began there. One walk from the end to the beginning finds all of them, where
     following each from its start takes the square of the length for a text of brackets alone.
     """
-    size = len(text)
+    size = max(map(text.rfind, "]}")) + 1  # nothing closes behind the last bracket that could
     # Where the first quote that ends a string, and the first bracket that closes what is open, stand from here on.
     quote_end = {quote: [size] * (size + 2) for quote in "\"'"}
     closing = {bracket: [size] * (size + 2) for bracket in "[{"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import tracemalloc
 
 import httpx
 import pytest
@@ -78,3 +79,13 @@ def test_what_is_nested_without_end_is_given_up() -> None:
 
 def test_a_number_of_any_length_is_read_in_a_reply() -> None:
     assert next(values_in('{"a": ' + "9" * 4301 + "}")) == {"a": float("inf")}
+
+
+def test_brackets_that_never_close_take_no_memory() -> None:
+    text = '[{"a' * 500_000
+    tracemalloc.start()
+    try:
+        assert list(values_in(text)) == []
+        assert tracemalloc.get_traced_memory()[1] < 8 * len(text)  # 32 for each of its characters
+    finally:
+        tracemalloc.stop()

@@ -93,7 +93,7 @@ def kind_of(raw: str, value: Json) -> PropertyKind:
 
 
 _CLOSING_FENCE = re.compile(r"---[ \t]*(?:\r?\n|\Z)")
-_MISPLACED_FENCE = re.compile(r"(?:---[ \t]+\r?\n|(?:[ \t]*\r?\n)+---[ \t]*\r?\n)(?=\w[\w.-]*[ \t]*:)", re.ASCII)
+_MISPLACED_FENCE = re.compile(r"(?:---[ \t]+\r?\n|(?:[ \t]*\r?\n)++---[ \t]*\r?\n)(?=\w[\w.-]*[ \t]*:)", re.ASCII)
 _OPENING_FENCE = re.compile(r"---\r?\n(?=\w[\w.-]*[ \t]*:)", re.ASCII)
 
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import re
 import sys
+import tracemalloc
 from collections.abc import Callable
 from types import FrameType
 from typing import Any
@@ -10,7 +11,7 @@ import pytest
 
 from lorestudio.vault.note import spelling
 from lorestudio.vault.note.document import NoteDocument
-from lorestudio.vault.note.properties import NoteProperty, ProblemKind, PropertyKind
+from lorestudio.vault.note.properties import NoteProperty, ProblemKind, PropertyKind, fence_problems
 from lorestudio.vault.note.text_edits import TextEdit, apply_edits
 
 
@@ -592,3 +593,13 @@ def steps_of(lines: str) -> int:
 )
 def test_many_properties_take_no_longer_than_their_number(lines: Callable[[int], str]) -> None:
     assert steps_of(lines(400)) < 2.2 * steps_of(lines(200))  # four times as many if each looked for the next one
+
+
+def test_blank_lines_take_no_memory() -> None:
+    text = "\n" * 200_000
+    tracemalloc.start()
+    try:
+        assert list(fence_problems(text, None)) == []
+        assert tracemalloc.get_traced_memory()[1] < len(text)  # 180 for each of its characters
+    finally:
+        tracemalloc.stop()
