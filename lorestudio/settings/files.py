@@ -169,7 +169,8 @@ def write_atomically(path: Path, data: bytes, *, private: bool = False, expected
         error.filename = str(path)  # `write` names no file, and others name the temporary one
         raise
     finally:
-        temporary.unlink(missing_ok=True)
+        with suppress(OSError):  # what the disk said first is what counts; the next writing of the file sweeps
+            temporary.unlink(missing_ok=True)
 
 
 def _check_held(target: Path, expected: bytes | None) -> None:

@@ -117,3 +117,23 @@ def test_a_line_that_the_disk_does_not_take_leaves_the_file_as_it_was(
     assert path.read_bytes() == b"one\n"
     append_line(path, b"two\n", sync=False)
     assert path.read_bytes() == b"one\ntwo\n"
+
+
+@pytest.mark.parametrize("full", [False, True])
+def test_a_disk_that_does_not_clear_away_either_says_what_it_said_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, full: bool
+) -> None:
+    def refuse(*_given: object, **_named: object) -> None:
+        raise OSError(5, "Input/output error")
+
+    def sync(_descriptor: int) -> None:
+        if full:
+            raise OSError(28, "No space left on device")
+
+    path = tmp_path / "file"
+    monkeypatch.setattr(Path, "unlink", refuse)
+    monkeypatch.setattr(os, "fsync", sync)
+    with pytest.raises(OSError, match="No space left") if full else nullcontext() as error:
+        write_atomically(path, b"new")
+    assert path.exists() is not full
+    assert error is None or error.value.filename == str(path)
