@@ -176,6 +176,8 @@ MOST_SEEN: Final = 20_000
 
 _BLANKS: Final = re.compile(rf"\s{{{LONG_BLANKS}}}")
 _SURROGATES: Final = re.compile("[\ud800-\udfff]")
+_OF_ALL_KINDS: Final = "".join(map(chr, range(0x20, 0x7F))) + "\n\té漢"
+"""A text by which a pattern is tried before it is used."""
 _CONTRACTED: Final = regex.compile(r"\p{L}'(?:s|t|re|ve|m|ll|d)")
 _ON_A_MARK: Final = regex.compile(r"[^\s\p{L}\p{N}'][\p{L}\r\n]")
 _CUT: Final = re.compile(r"(?<=\S) (?=[A-Za-z])")
@@ -433,12 +435,16 @@ def _of_ranks(ranks: dict[bytes, int], table: _Ranks, path: Path, name: str, dig
     )
     identity = digest if table.pattern in (_CL100K, _O200K, _GPT2) else f"{digest} {table.pattern}"
 
-    def pieces(text: str) -> int:
+    def counted(text: str) -> int:
         if len(text) >= LONG_BLANKS and _BLANKS.search(text):
             count = encoding._encode_single_piece  # noqa: SLF001  # its own engine has no stack for such a text
             return sum(len(count(piece.group())) for piece in regex.finditer(table.pattern, text))
         return len(encoding.encode_ordinary(text))
 
+    def pieces(text: str) -> int:
+        return int(_guarded(lambda: counted(text), path))  # a pattern that finds an empty piece ends in a panic
+
+    pieces(_OF_ALL_KINDS)
     # A piece never goes on over a blank before a word: so with all patterns in the manner of GPT-2's.
     cuts = r"\s+(?!\S)" in table.pattern
     return Tokenizer(name, TokenizerKind.RANKS, identity, pieces, table.special, cuts=cuts)

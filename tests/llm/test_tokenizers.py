@@ -155,6 +155,20 @@ def test_ranks_that_would_end_the_library_are_refused(tmp_path: Path) -> None:
         read_tokenizer(tmp_path / "none.model")
 
 
+def test_a_pattern_that_finds_empty_pieces_is_refused_when_it_is_read_or_counts(tmp_path: Path) -> None:
+    ranks = "\n".join(f"! {byte} {base64.b64encode(bytes([byte])).decode()}" for byte in range(256))
+    path = tmp_path / "encoder.json"
+    for pattern in ("", "x?", r"\b"):
+        path.write_text(json.dumps({"pat_str": pattern, "special_tokens": [], "bpe_ranks": ranks}))
+        with pytest.raises(TokenizerError, match="no tokenizer that can be used here"):
+            read_tokenizer(path)
+    path.write_text(json.dumps({"pat_str": "(?=the tide)|.", "special_tokens": [], "bpe_ranks": ranks}))
+    counter = read_tokenizer(path)
+    assert counter.tokens("a lamp") == 6
+    with pytest.raises(TokenizerError, match="no tokenizer that can be used here"):
+        counter.tokens("the tide")
+
+
 def test_a_packed_file_and_one_with_a_limit_count_the_whole_text(tmp_path: Path) -> None:
     document = json.loads((FIXTURES / "tiny-bpe.json").read_text("utf-8"))
     document["truncation"] = {"direction": "Right", "max_length": 3, "strategy": "LongestFirst", "stride": 0}
