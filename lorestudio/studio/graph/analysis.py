@@ -94,27 +94,36 @@ def study(
     Raises Cancelled.
     """
     flat = undirected(graph)
-    groups = communities(graph, flat, entries, cancel)
-    member_of = {entry: place for place, group in enumerate(groups) for entry in group.members}
-    heed(cancel)
     central = centrality(flat)
     heed(cancel)
-    return GraphStudy(graph, groups, member_of, central, backbone(flat, alpha), gaps(graph, entries, member_of))
+    kept, connected = backbone(flat, alpha), _connected(flat)
+    del flat  # the search for communities makes a copy, too, and each has a table for every node and edge
+    groups = communities(graph, connected, entries, cancel)
+    member_of = {entry: place for place, group in enumerate(groups) for entry in group.members}
+    heed(cancel)
+    return GraphStudy(graph, groups, member_of, central, kept, gaps(graph, entries, member_of))
+
+
+def _connected(flat: nx.Graph) -> nx.Graph:
+    """The entries that have an edge, in order: a subgraph view gives its nodes in the order of a set."""
+    import networkx as nx
+
+    view = flat.subgraph([entry for entry in flat if flat.degree(entry)])
+    ordered = nx.Graph()
+    ordered.add_nodes_from(sorted(view))
+    ordered.add_weighted_edges_from(sorted(view.edges(data="weight")))
+    return ordered
 
 
 def communities(
-    graph: NoteGraph, flat: nx.Graph, entries: Sequence[Entry], cancel: CancelToken | None = None
+    graph: NoteGraph, connected: nx.Graph, entries: Sequence[Entry], cancel: CancelToken | None = None
 ) -> tuple[Community, ...]:
-    """Louvain communities, largest first. Entries without an edge are in none."""
+    """Louvain communities of the `connected` entries, largest first."""
     import networkx as nx
 
-    connected = flat.subgraph([entry for entry in flat if flat.degree(entry)])
     parts: list[set[int]] = []
     if len(connected):
-        ordered = nx.Graph()  # a subgraph view gives its nodes in the order of a set
-        ordered.add_nodes_from(sorted(connected))
-        ordered.add_weighted_edges_from(sorted(connected.edges(data="weight")))
-        for level in nx.community.louvain_partitions(ordered, weight="weight", seed=SEED):
+        for level in nx.community.louvain_partitions(connected, weight="weight", seed=SEED):
             heed(cancel)
             parts = level
     rank = {entry: (-len(graph.neighbours[entry]), entry) for entry in graph.nodes}
