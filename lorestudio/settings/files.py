@@ -14,6 +14,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from itertools import islice
 from pathlib import Path
 from typing import Final, Generic, TypeVar
 
@@ -125,11 +126,15 @@ def json_bytes(value: Json) -> bytes:
 
     Raises SettingsError for numbers that JSON has no spelling for.
     """
+    written = io.BytesIO()  # some pieces at a time: those of a large book's link take several times what they come to
+    pieces = json.JSONEncoder(ensure_ascii=False, indent=4, allow_nan=False).iterencode(value)
     try:
-        text = json.dumps(value, ensure_ascii=False, indent=4, allow_nan=False) + "\n"
+        while part := "".join(islice(pieces, 4096)):
+            written.write(part.encode("utf-8", "backslashreplace"))  # halves of pairs become the escapes they came from
     except (ValueError, RecursionError) as error:
         raise SettingsError(f"The settings cannot be written as JSON ({error}). Correct the file by hand.") from None
-    return text.encode("utf-8", "backslashreplace")  # halves of surrogate pairs become the escapes they came from
+    written.write(b"\n")
+    return written.getvalue()
 
 
 def real_path(path: Path) -> Path:
