@@ -23,7 +23,7 @@ import json
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Final
 
@@ -226,19 +226,53 @@ class Expectation:
         return present if taken > (self.tokens or 0) else None
 
 
-def entries_named(name: str, index: VaultIndex, strangers: Mapping[int, str]) -> frozenset[int]:
-    """The ids of a note by its file or title, of all constants, or of entries that are no notes; none where unknown."""
-    entries = index.entries
-    if name == CONSTANTS:
-        return frozenset(entry.id for entry in index.entries if entry.constant)
-    # As it is written, or as Windows and macOS take it for the same.
-    for form in (str, comparable) if name.endswith(".md") else (str,):
-        files = ((entry.id, {form(entry.filename), form(f"{entry.vault}:{entry.filename}")}) for entry in entries)
-        if by_file := frozenset(entry for entry, called in files if form(name) in called):
-            return by_file
-    title = comparable(name.removesuffix(".md").rpartition("/")[2])
-    by_title = frozenset(entry.id for entry in entries if comparable(entry.title) == title)
-    return by_title or frozenset(entry for entry, known in strangers.items() if comparable(known) == title)
+class _NamedEntries:
+    """The entries by everything that an expectation may call them; `strangers` are titles of those that are no notes.
+
+    All are gone through once, and not for each name.
+    """
+
+    def __init__(self, index: VaultIndex, strangers: Mapping[int, str]) -> None:
+        self._entries = {entry.id: entry for entry in index.entries}
+        self._strangers = strangers
+
+    @cached_property
+    def _constants(self) -> Sequence[int]:
+        return [entry.id for entry in self._entries.values() if entry.constant]
+
+    @cached_property
+    def _files(self) -> Mapping[str, Sequence[int]]:
+        entries = self._entries.values()
+        return grouped((name, each.id) for each in entries for name in (each.filename, f"{each.vault}:{each.filename}"))
+
+    @cached_property
+    def _files_alike(self) -> Mapping[str, Sequence[int]]:
+        return grouped((comparable(name), entry) for name, ids in self._files.items() for entry in ids)
+
+    @cached_property
+    def _titles(self) -> Mapping[str, Sequence[int]]:
+        return grouped((comparable(entry.title), entry.id) for entry in self._entries.values())
+
+    @cached_property
+    def _strange_titles(self) -> Mapping[str, Sequence[int]]:
+        return grouped((comparable(title), entry) for entry, title in self._strangers.items())
+
+    def ids(self, name: str) -> frozenset[int]:
+        """Those of a note by its file or title, of all constants, or of entries that are no notes; none: unknown."""
+        if name == CONSTANTS:
+            return frozenset(self._constants)
+        found = self._files.get(name)
+        if found is None and name.endswith(".md"):  # as Windows and macOS take it for the same
+            found = self._files_alike.get(comparable(name))
+        if found is None:
+            title = comparable(name.removesuffix(".md").rpartition("/")[2])
+            found = self._titles.get(title) or self._strange_titles.get(title, ())
+        return frozenset(found)
+
+    def called(self, name: str, ids: frozenset[int]) -> str:
+        """What people call a note: an entry of a lorebook, whose file name is a number, by its title."""
+        entry = self._entries.get(min(ids, default=-1))
+        return name if entry is None or entry.filename.endswith(".md") else entry.title
 
 
 # ---- judging --------------------------------------------------------------------------------------------------------
@@ -292,8 +326,8 @@ def judge(
     """
     strangers = {entry: title for outcome in outcomes for entry, title in outcome.strangers}
     shown = shown_swipes(chat, outcomes)
-    answers = answers_of(chat)
-    return tuple(_judged(each, chat, chat_name, index, strangers, shown, answers) for each in expectations)
+    answers, named = answers_of(chat), _NamedEntries(index, strangers)
+    return tuple(_judged(each, chat, chat_name, named, shown, answers) for each in expectations)
 
 
 def shown_swipes(chat: Chat, outcomes: Sequence[TurnOutcome]) -> tuple[TurnOutcome, ...]:
@@ -308,8 +342,7 @@ def _judged(
     expectation: Expectation,
     chat: Chat,
     chat_name: str,
-    index: VaultIndex,
-    strangers: Mapping[int, str],
+    named: _NamedEntries,
     outcomes: Sequence[TurnOutcome],
     answers: Mapping[str, Sequence[int]],
 ) -> Judged:
@@ -321,7 +354,7 @@ def _judged(
         gone = f"The message before reply #{mark.number} is another one than when this was written, or is gone."
         return Judged(expectation, problem=f"{gone} Say it again for the reply that you mean.")
     found = None if mark is None or place is None else ReplyMark(chat_name, place, mark.after)
-    notes = [entries_named(name, index, strangers) for name in expectation.notes]
+    notes = [named.ids(name) for name in expectation.notes]
     known = (bool(ids) or name == CONSTANTS for name, ids in zip(expectation.notes, notes, strict=True))
     unknown = next((name for name, there in zip(expectation.notes, known, strict=True) if not there), None)
     if unknown is not None:
@@ -335,14 +368,8 @@ def _judged(
             turns.append(
                 JudgedTurn(Generation(outcome.message, outcome.swipe), entries is None, entries or frozenset())
             )
-    names = tuple(_called(name, ids, index) for name, ids in zip(expectation.notes, notes, strict=True))
+    names = tuple(named.called(name, ids) for name, ids in zip(expectation.notes, notes, strict=True))
     return Judged(expectation, tuple(turns), notes=tuple(notes), reply=found, names=names)
-
-
-def _called(name: str, ids: frozenset[int], index: VaultIndex) -> str:
-    """What people call a note: an entry of a lorebook, whose file name is a number, by its title."""
-    entry = next((each for each in index.entries if each.id in ids), None)
-    return name if entry is None or entry.filename.endswith(".md") else entry.title
 
 
 # ---- the file -------------------------------------------------------------------------------------------------------

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Iterator
+from typing import ClassVar
 
 import pytest
 from hypothesis import example, given, settings
@@ -63,6 +65,26 @@ def met(should: Should, *notes: str, tokens: int | None = None, **more: object) 
     (judged,) = judge([Expectation(should, notes, tokens, **more)], CHAT, "story", INDEX, [OUTCOME])  # type: ignore[arg-type]  # a test's shorthand
     assert not judged.problem
     return judged.turns[0].met if judged.turns else None
+
+
+class CountedEntries(tuple[Entry, ...]):
+    """Counts how often somebody goes through them."""
+
+    __slots__ = ()
+    times: ClassVar[int] = 0
+
+    def __iter__(self) -> Iterator[Entry]:
+        CountedEntries.times += 1
+        return super().__iter__()
+
+
+def test_the_entries_are_gone_through_once_for_all_expectations() -> None:
+    names = ("Lamp", "Lamp.md", "brume:Bell.md", "bell.MD.md", "places/tide.md", "constants", "Nobody", "LAMP")
+    index, every = VaultIndex(CountedEntries(ENTRIES)), [Expectation(Should.IN, (name,)) for name in names]
+    found = [judged.notes for judged in judge(every, CHAT, "story", index, [OUTCOME])]
+    ids = [{0}, {0}, {2}, None, {1}, {1, 2}, None, {0}]
+    assert found == [() if each is None else (frozenset(each),) for each in ids]
+    assert CountedEntries.times == 1
 
 
 @pytest.mark.parametrize(
