@@ -28,7 +28,7 @@ from lorestudio.exchange.lorebooks.entry import BookError
 from lorestudio.exchange.lorebooks.reading import BookRole, Lorebook, read_lorebook
 from lorestudio.exchange.problems import InputError, OutsideModel, said
 from lorestudio.settings.behaviour import Behaviour
-from lorestudio.settings.deeplore import DeepLoreSettings, sanitise
+from lorestudio.settings.deeplore import MOST_UNKNOWN, DeepLoreSettings, sanitise
 from lorestudio.settings.files import read_whole, unpacked
 from lorestudio.settings.rules import NEW, OLD, rules_of
 from lorestudio.trace.wording import controls_escaped
@@ -431,8 +431,10 @@ def _unheeded(scenario: Mapping[str, Any]) -> Iterator[str]:
     parts += [("a lorebook", ScenarioBook, each) for each in scenario.get("books", ())]
     parts += [("the note", ScenarioNote, scenario.get("note") or {})]
     for what, kind, values in parts:
-        for key in sorted(values.keys() - kind.model_fields.keys() - _FOR_PEOPLE):
-            yield f"“{key}”: {what} has no such field, so it has no effect.{meant(key, kind.model_fields)}"
+        strange = sorted(values.keys() - kind.model_fields.keys() - _FOR_PEOPLE)
+        for place, key in enumerate(strange[:MOST_UNKNOWN], 1):
+            more = f" So it is with {len(strange) - place:,} more." if MOST_UNKNOWN == place < len(strange) else ""
+            yield f"“{key}”: {what} has no such field, so it has no effect.{meant(key, kind.model_fields)}{more}"
         for key in sorted(values.get("ai", {}).keys() - _ANSWERS):
             yield f"“{key}”: {what} has no such answer, so it has no effect.{meant(key, _ANSWERS)}"
         for settings in filter(None, (values.get("settings"), values.get("settings_patch"))):

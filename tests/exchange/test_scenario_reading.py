@@ -14,6 +14,7 @@ from lorestudio.exchange import scenario_file
 from lorestudio.exchange.lorebooks.reading import read_lorebook
 from lorestudio.exchange.problems import Belongs, InputError
 from lorestudio.exchange.scenario_file import read_records
+from lorestudio.settings.deeplore import MOST_UNKNOWN
 from lorestudio.systems.scenarios import scene_of
 
 SCENARIO: dict[str, Any] = {
@@ -274,3 +275,11 @@ def test_garbage_behind_the_gz_mark(tmp_path: Path) -> None:
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"gone\.json: the file cannot be read: No such file"):
         read_records(tmp_path / "gone.json")
+
+
+def test_of_very_many_strange_fields_the_first_are_told_and_the_others_counted(tmp_path: Path) -> None:
+    strange = {f"strange{number:05}": number for number in range(MOST_UNKNOWN + 1234)}
+    told = read_records(written(tmp_path, json.dumps({**SCENARIO, **strange})))[0].unheeded
+    assert [each.partition("”")[0].removeprefix("“") for each in told] == [*strange][:MOST_UNKNOWN]
+    assert told[-1].endswith("1,234 more.")
+    assert " more." not in "".join(told[:-1])
