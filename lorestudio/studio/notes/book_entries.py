@@ -6,6 +6,7 @@ fields that its text changes: every other byte of the file stays.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import count
 from pathlib import Path
@@ -174,8 +175,12 @@ class _BookText(Terse, frozen=True):
             now = _other(self.path, written.data)
         except InputError as error:
             raise VaultError(f"“{self.path.name}” was not saved: {error.message}") from None
+        # where an entry was taken out, others may have another number now, as their place in the file is one
+        numbers = [to_string(raw.get("uid")) for raw in now.other.entries] if now.other is not None else []
+        before = dict(zip(numbers, written.uids, strict=True)) if len(numbers) == len(written.uids) else {}
+        there = {before.get(uid, uid): found for uid, found in now.found.items()}
         for uid, raw in entries.items():
-            found = now.found.get(uid)
+            found = there.get(uid)
             lost = [name for name in raw or {} if found and not _says_same(name, raw or {}, found[0][1])]
             if (found is None) != (raw is None) or lost:
                 what = ", ".join(lost) or "this entry"
@@ -369,12 +374,25 @@ def file_changes(changes: Sequence[NoteFileChange]) -> tuple[NoteFileChange, ...
 
 
 def entry_changes(book: NoteFileChange) -> Iterator[NoteFileChange]:
-    """What the change of a lorebook's file does to the text of each entry. Raises VaultError."""
-    before, after = (_parsed(book.path, book.data(text)) for text in (book.before or "", book.after or ""))
-    for uid in dict.fromkeys((*before.found, *after.found)):
-        old, new = (entry_text(raw) if raw is not None else None for raw in (before.entry(uid), after.entry(uid)))
-        if old != new:
-            yield NoteFileChange(book.path / f"{NAMED}{uid}", old, new)
+    """What the change of a lorebook's file does to the text of each entry. Raises VaultError.
+
+    Nothing is said of entries that have another number alone, as their place in the file is one.
+    """
+    read = (_parsed(book.path, book.data(text)) for text in (book.before or "", book.after or ""))
+    before, after = ({uid: entry_text(found[0][1]) for uid, found in each.found.items()} for each in read)
+    old, new = (
+        {uid: text for uid, text in one.items() if other.get(uid) != text}
+        for one, other in ((before, after), (after, before))
+    )
+    same = Counter(old.values()) & Counter(new.values())
+    for texts in (old, new):
+        left = same.copy()
+        for uid, text in [*texts.items()]:
+            if left[text]:
+                left[text] -= 1
+                del texts[uid]
+    for uid in dict.fromkeys((*old, *new)):
+        yield NoteFileChange(book.path / f"{NAMED}{uid}", old.get(uid), new.get(uid))
 
 
 def plan_switch(paths: Sequence[Path]) -> Planned:

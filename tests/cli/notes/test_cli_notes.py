@@ -114,6 +114,18 @@ def test_a_change_of_a_lorebook_is_not_undone_over_another_ones(lorestudio: Run,
     assert book.read_text("utf-8") == others
 
 
+def test_two_entries_of_one_number_keep_no_other_one_from_a_change(lorestudio: Run, tmp_path: Path) -> None:
+    path = tmp_path / "Twins.json"
+    entries = [
+        {**NEW_ENTRY, "uid": uid, "comment": title, "key": ["a"]} for uid, title in ((1, "A"), (1, "B"), (2, "C"))
+    ]
+    path.write_text(json.dumps({"entries": entries}), encoding="utf-8")
+    assert lorestudio("rename", path, "C", "D").exit_code == 0
+    assert '"D"' in path.read_text("utf-8")
+    refused = lorestudio("rename", path, "uid 1", "E")
+    assert (refused.exit_code, "2 entries with the uid 1" in refused.stderr) == (2, True), refused.output
+
+
 def test_a_rename_in_a_lorebook_that_cannot_be(lorestudio: Run, book: Path) -> None:
     before = book.read_bytes()
     nobody = lorestudio("rename", book, "Nobody", "X")

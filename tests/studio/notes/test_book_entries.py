@@ -21,6 +21,7 @@ from lorestudio.studio.notes import book_entries
 from lorestudio.studio.notes.book_entries import (
     BookNotes,
     changed_entry,
+    entry_changes,
     entry_text,
     is_there,
     plan_copies,
@@ -244,6 +245,20 @@ def test_entries_of_a_list_without_numbers_are_taken_out_together(tmp_path: Path
     path.write_text('[{"key": "a"}, {"key": "b"}, {"key": "c"}]', "utf-8")
     _apply(plan_removal([path / "uid 0", path / "uid 1"]).changes)
     assert path.read_text("utf-8") == '[{"key": "c"}]'
+
+
+@pytest.mark.parametrize("name", ["18-risu-folders.json", "22-novelai-v4.lorebook", "26-agnai-book.json"])
+def test_an_entry_is_taken_out_of_a_file_where_its_number_is_its_place(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    path.write_bytes((DATA / name).read_bytes())
+    before = parse_lore(path.read_bytes(), path).entries
+    uid = str(before[1]["uid"])
+    planned = plan_removal([path / f"uid {uid}"])
+    (change,) = planned.changes.changes
+    after = parse_lore(change.data(change.after or ""), path).entries
+    assert [raw["comment"] for raw in after] == [raw["comment"] for raw in before if str(raw["uid"]) != uid]
+    (told,) = entry_changes(change)  # the others are as they were
+    assert (told.path, told.after) == (path / f"uid {uid}", None)
 
 
 def test_the_history_has_what_the_entry_was(book: Path, tmp_path: Path) -> None:
