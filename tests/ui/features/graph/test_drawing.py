@@ -291,6 +291,9 @@ def test_titles_cover_neither_each_other_nor_a_node_but_those_of_the_most_connec
     assert titles(apart) == names
     # Skarn's title starts left of where Dawnkeep's ends; the one with the lower number of two like ones is first.
     assert titles(apart | {SKARN: (20.0, -120.0)}) == names - {"Skarn"}
+    assert titles(apart | {SKARN: (-130.0, 0.0)}) == names - {"Skarn"}, (
+        "Crown has more connections, and a higher number"
+    )
     window.selection.choose_entry(SKARN)
     assert titles(apart | {SKARN: (20.0, -120.0)}) == names - {"Dawnkeep"}, "the chosen one has its title"
     window.selection.choose_entry(None)
@@ -469,6 +472,9 @@ def test_a_legend_names_its_colours_and_says_how_many_have_no_room(theme: Theme,
     assert legend.accessibleName() == "Colours: constant · 1,200, seed · 2, off · 3"
     assert words_drawn(legend) == ["constant · 1,200", "S", "seed · 2", "off · 3"]
     shown = drawn(legend)
+    sample = next(each.box for each in shown if each.fill == "#445566")
+    letter = next(each.box for each in shown if each.words == "S")
+    assert sample.left() + sample.width() / 8 < letter.left() < sample.center().x(), "it stands in the middle"
     assert {look.fill for look in looks} <= {each.fill for each in shown}
     assert len([each for each in shown if each.kind == "image"]) == 1
     assert len([each for each in shown if each.fill.startswith("url(#fillpattern")]) == 1

@@ -850,6 +850,7 @@ def test_rows_stand_in_their_order_whatever_is_added(make_editor) -> None:
     tops = [editor.form.row(name).y() for name in wanted]
     assert tops == sorted(set(tops))
     assert editor.form.add_button.y() > tops[-1]
+    assert editor.form.add_button.x() == editor.form.row("keys").x(), "it begins as the lines above it"
 
 
 def test_tags_are_offered_the_entry_s_first(make_editor, monkeypatch: pytest.MonkeyPatch) -> None:
