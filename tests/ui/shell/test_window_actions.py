@@ -78,6 +78,15 @@ def test_an_action_whose_work_is_seen_in_a_pane_brings_it_into_sight(
     settle(window)
 
 
+@pytest.mark.parametrize("pane", ["budget", "chat", "compare", "timeline", "trace"])
+def test_the_letters_of_runs_work_in_every_pane_that_shows_one(window: MainWindow, pane: str) -> None:
+    window.show_pane(pane)
+    settle(window)
+    assert window.docks[pane].pane.isAncestorOf(QApplication.focusWidget())
+    press(window, Qt.Key.Key_N)
+    assert QApplication.focusWidget() is window.features.chat.composer.field
+
+
 @pytest.mark.own_window
 @pytest.mark.parametrize(("key", "modifiers"), [(Qt.Key.Key_Z, CTRL | SHIFT), (Qt.Key.Key_Y, CTRL)])
 def test_a_change_is_taken_back_and_done_again_by_name(window: MainWindow, key: Qt.Key, modifiers: Any) -> None:

@@ -386,9 +386,9 @@ def test_a_changed_setting_leaves_the_list_as_it_was_looked_at(opened: MainWindo
 
 
 @pytest.mark.always
-@pytest.mark.parametrize("hides", [False, True])
+@pytest.mark.parametrize("gained", ["", "a hidden message", "a swipe"])
 def test_a_plain_text_asks_only_where_it_would_lose_something(
-    window: MainWindow, tmp_path: Path, qtbot: QtBot, hides: bool
+    window: MainWindow, tmp_path: Path, qtbot: QtBot, gained: str
 ) -> None:
     settle(window, qtbot)
     path = tmp_path / "talk.txt"
@@ -397,13 +397,18 @@ def test_a_plain_text_asks_only_where_it_would_lose_something(
     settle(window, qtbot)
     window.features.chat.composer.written.emit("And the bell?", Voice.YOU)
     settle(window, qtbot)
-    if hides:
+    if gained == "a hidden message":
         window.chat.choose(1)
         window.run("message.hide")
         settle(window, qtbot)
+    elif gained:
+        chat = window.session.chat
+        two = replace(chat.messages[1], swipes=(chat.messages[1].text, "Not yet."))
+        window.session.parts.adjust("another swipe", chat=chat.with_message(1, two))
+        settle(window, qtbot)
     window.run("chat.save")
     settle(window, qtbot)
-    if hides:
+    if gained:
         assert "Plain text cannot hold all of this chat" in box().text()
         assert "bell" not in path.read_text("utf-8")
         press("Save as text anyway")
