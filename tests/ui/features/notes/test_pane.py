@@ -623,6 +623,16 @@ def test_the_history_of_a_note_whose_folder_was_moved_is_offered(window, pane, s
 # ---- unsaved texts --------------------------------------------------------------------------------------------------
 
 
+def test_a_key_that_is_half_typed_is_unsaved_with_its_first_letter(pane) -> None:
+    line = pane.editor.form.row("keys").field.chips.input
+    assert not pane.dirty.isVisible()
+    line.setFocus()
+    QTest.keyClicks(line, "w")
+    assert (pane.dirty.isVisible(), pane.save_button.isVisible()) == (True, True)
+    line.clear()
+    assert not pane.dirty.isVisible()
+
+
 def test_what_is_typed_is_kept_and_forgotten_once_it_is_saved(window, pane, settle, tmp_path: Path) -> None:
     folder = tmp_path / "recovery"
     copies = Recovery(folder)
