@@ -181,6 +181,16 @@ def test_an_empty_page_has_a_short_title_and_sentences_below_it(window: MainWind
     assert [title for title, text in explained if title.endswith(".") or not 0 < len(title) < len(text)] == []
 
 
+def test_the_buttons_of_every_empty_pane_do_what_they_say(window: MainWindow) -> None:
+    panes = {name: dock.pane for name, dock in window.docks.items() if hasattr(dock.pane, "empty")}
+    assert len(panes) > 8
+    wanted: list[tuple[str, str]] = []
+    for name, pane in panes.items():
+        pane.wanted.connect(lambda what, name=name: wanted.append((name, what)))
+        pane.empty.pressed.emit("pane.chat")
+    assert wanted == [(name, "pane.chat") for name in panes]
+
+
 def test_links_are_followed_by_the_program_and_not_by_the_text(window: MainWindow) -> None:
     texts = window.findChildren(QTextBrowser)
     assert len(texts) > 2
