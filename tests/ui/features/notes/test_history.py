@@ -256,6 +256,7 @@ def test_found_texts_have_a_card_each(offered, notes) -> None:
         ("Restore", "Restore: Bell.md"), ("Compare", "Compare: Bell.md"), ("Discard", "Discard: Bell.md"),
     ]  # fmt: skip
     assert [each.property("kind") for each in buttons] == ["primary", None, None]
+    assert offered.focusWidget().text() == "Restore"
     places = [each.x() for each in buttons]
     assert places == sorted(set(places))
     assert places[0] > shown["Bell.md"].findChildren(QLabel)[0].x()
