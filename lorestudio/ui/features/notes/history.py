@@ -125,7 +125,7 @@ class RecoveryDialog(Dialog):
         self.diff = DiffView(theme, (tr("On disk"), tr("Not saved")), self)
         self.diff.hide()
         column(label(self, words), (area, 1), (self.diff, 3), self.answers(), of=self)
-        area.findChildren(QPushButton)[0].setFocus()  # to restore the first: the area, too, takes the keyboard, to scroll
+        area.findChildren(QPushButton)[0].setFocus()  # “Restore”: the area takes the keyboard, too, to scroll
 
     def _card(self, item: Unsaved) -> QWidget:
         card = QFrame(self)
