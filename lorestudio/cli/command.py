@@ -19,7 +19,7 @@ from typing import Annotated, Any, Final, get_args, get_origin, get_type_hints
 
 import typer
 from typer.core import TyperCommand, TyperGroup
-from typer.models import OptionInfo
+from typer.models import ArgumentInfo, OptionInfo
 
 from lorestudio.cli.output import STANDARD_STREAM, clear_messages
 from lorestudio.domain.resources import resource
@@ -190,7 +190,10 @@ def _flat(function: Callable[..., None]) -> Callable[..., None]:
         parameters += (each.replace(annotation=_plain(each.name, types[each.name]), kind=named) for each in found)
         for base in of.__mro__ if of is not None else ():
             ranks |= dict.fromkeys(inspect.get_annotations(base), 2 if "seldom" in vars(base) else 1)
-    parameters.sort(key=lambda each: (each.default is not each.empty and each.name != "chat", ranks.get(each.name, 0)))
+    arguments = [each for each in parameters if _is_argument(each)]  # they are told by their order
+    options = [each for each in parameters if not _is_argument(each)]
+    options.sort(key=lambda each: (each.default is not each.empty and each.name != "chat", ranks.get(each.name, 0)))
+    parameters = [*arguments, *options]
 
     @wraps(function)
     def run(**values: object) -> None:
@@ -203,6 +206,10 @@ def _flat(function: Callable[..., None]) -> Callable[..., None]:
     run.__annotations__ = {each.name: each.annotation for each in parameters}
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # what typer reads, unknown to mypy
     return run
+
+
+def _is_argument(parameter: inspect.Parameter) -> bool:
+    return any(isinstance(mark, ArgumentInfo) for mark in getattr(parameter.annotation, "__metadata__", ()))
 
 
 def _check_written(parameters: Iterable[inspect.Parameter], values: MutableMapping[str, object]) -> None:
