@@ -19,7 +19,17 @@ import pytest
 pytest.importorskip("PySide6.QtWidgets")
 pytest.importorskip("pytestqt")
 
-from PySide6.QtCore import QAbstractItemModel, QElapsedTimer, QEvent, QEventLoop, QSettings, Qt, QThreadPool, QTimer
+from PySide6.QtCore import (
+    QAbstractItemModel,
+    QElapsedTimer,
+    QEvent,
+    QEventLoop,
+    QObject,
+    QSettings,
+    Qt,
+    QThreadPool,
+    QTimer,
+)
 from PySide6.QtGui import QContextMenuEvent
 from PySide6.QtTest import QAbstractItemModelTester, QTest
 from PySide6.QtWidgets import QApplication, QMenu
@@ -79,6 +89,23 @@ def qapp() -> Iterator[QApplication]:
     """The application. Its loop needs no running: tasks go on whenever a test lets Qt handle events."""
     yield ui_app.application(offscreen=True)
     window_loop().close()
+
+
+_LENT: list[object] = []
+
+
+@pytest.fixture
+def monkeypatch(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
+    """What a class of Qt objects is given for a while stays: PySide calls what it once found there, and holds none."""
+    usual = monkeypatch.setattr
+
+    def lend(target: Any, name: Any, *value: Any, **more: Any) -> None:
+        if isinstance(target, type) and issubclass(target, QObject):
+            _LENT.extend(value)
+        usual(target, name, *value, **more)
+
+    monkeypatch.setattr = lend  # type: ignore[method-assign]
+    return monkeypatch
 
 
 @pytest.fixture(scope="package", autouse=True)
