@@ -46,8 +46,8 @@ class WorldInfoKeySearch(KeySearch):
         """One pass over a line tells which of the plain keys may stand in it."""
         settings, sought = self._settings, [trim(key) for key in keys]
         how = KeyMatching(settings.case_sensitive, settings.match_whole_words)
-        plain = grouped((key.lower(), place) for place, key in enumerate(sought) if is_searched(key))
-        others = [place for place, key in enumerate(sought) if key and not is_searched(key)]
+        plain = grouped((key.lower(), place) for place, key in enumerate(heeding(sought)) if is_searched(key))
+        others = [place for place, key in enumerate(heeding(sought)) if key and not is_searched(key)]
         automaton = automaton_of({key: tuple(places) for key, places in plain.items()})
 
         def found(line: str) -> list[int]:

@@ -248,3 +248,7 @@ def test_making_what_finds_wakes_can_be_stopped_at_each_entry() -> None:
     token.cancel()
     with pytest.raises(Cancelled), stoppable(token):
         finder_of(TEXT, *others)
+    asked = token.looks
+    with pytest.raises(Cancelled), stoppable(token):
+        WorldInfoKeySearch(WorldInfoSettings()).finder(["", " "])
+    assert token.looks == asked + 1, "at the first key, also where none is left to search"
