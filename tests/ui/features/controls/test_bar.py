@@ -11,10 +11,10 @@ from PySide6.QtTest import QTest
 
 from lorestudio.ui.features.controls.bar import ControlBar
 from lorestudio.ui.features.controls.chips import ControlChip
-from lorestudio.ui.shell.theme import Theme
+from lorestudio.ui.shell.theme import Theme, glyph
 from lorestudio.ui.widgets.layouts import GAP
 from tests.ui.conftest import drain
-from tests.ui.drawing import drawn, words_drawn
+from tests.ui.drawing import drawn, image_of, words_drawn
 
 pytestmark = pytest.mark.dressed
 
@@ -260,7 +260,7 @@ def test_a_chip_says_what_it_stands_for_and_shortens_in_a_narrow_bar(bar: Contro
     assert words_drawn(bar.chips[0]) == ["Crown", "· filters 2"]
 
 
-def test_a_warning_has_a_ground_of_its_own(bar: ControlBar, theme: Theme) -> None:
+def test_a_warning_has_a_ground_and_a_sign_of_its_own(bar: ControlBar, theme: Theme) -> None:
     odd = ControlChip(("x",), "warning", "Odd", "tip", tone="warning")
     bar.set_chips([chip(1), odd])
     grounds = [drawn(button)[1] for button in bar.chips]  # after the window's own
@@ -268,6 +268,9 @@ def test_a_warning_has_a_ground_of_its_own(bar: ControlBar, theme: Theme) -> Non
         (theme.color("raised").name(), theme.color("border").name()),
         (theme.color("warning_soft").name(), theme.color("warning").name()),
     ]
+    signs = [next(each.image for each in drawn(button) if each.kind == "image") for button in bar.chips]
+    tones = (theme.palette.text_muted, theme.palette.warning)
+    assert signs == [image_of(glyph(button.chip.icon, tone, 13)) for button, tone in zip(bar.chips, tones, strict=True)]
 
 
 def test_the_chip_with_the_keyboard_is_drawn_so_and_shows_its_cross(bar: ControlBar, theme: Theme) -> None:
