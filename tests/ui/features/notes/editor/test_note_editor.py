@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
-from PySide6.QtGui import QFont, QMouseEvent, QTextCharFormat, QTextCursor
+from PySide6.QtGui import QFont, QMouseEvent, QTextCharFormat, QTextCursor, QTextDocument
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
@@ -17,7 +17,7 @@ from lorestudio.domain.entry import Entry, VaultIndex
 from lorestudio.ui.features.notes.editor.body import TitleBook, addresses_in
 from lorestudio.ui.features.notes.editor.buffer import NoteBuffer
 from lorestudio.ui.features.notes.editor.fields import FieldContext
-from lorestudio.ui.features.notes.editor.note_editor import CHEAP_SECONDS, NoteEditor
+from lorestudio.ui.features.notes.editor.note_editor import CHEAP_SECONDS, MarkdownHighlighter, NoteEditor
 from lorestudio.ui.shell.theme import Theme
 from tests.ui.conftest import drain
 from tests.ui.features.notes.editor.notes import PLAIN, link
@@ -404,3 +404,15 @@ def test_a_destroyed_text_is_coloured_no_more(make_editor: Make) -> None:
     other.deleteLater()
     drain()
     assert key not in editor._highlighters
+
+
+def test_lines_that_become_front_matter_are_coloured_as_such(theme: Theme, qtbot: QtBot) -> None:
+    document = QTextDocument("---\nkeys: [lamp]\n---\n# Lamp")
+    highlighter = MarkdownHighlighter(document, theme, lambda _link: True)
+    line = document.findBlockByNumber(1)
+    seen = []
+    for lines in (0, 3, 0):
+        highlighter.set_front_lines(lines)
+        qtbot.waitUntil(lambda: not highlighter._pending)
+        seen.append([(each.start, each.length) for each in line.layout().formats()])
+    assert seen == [[], [(0, len("keys:"))], []]
