@@ -16,7 +16,7 @@ from lorestudio.exchange.chats.sillytavern import parse_chat
 from lorestudio.studio.project.basis import basis_path
 from lorestudio.studio.project.project import open_project
 from lorestudio.studio.replay.run_store import chat_id
-from lorestudio.ui.state import project_parts
+from lorestudio.ui.state import project_files, project_parts
 from tests.ui.worlds import make_chat, make_project
 
 if TYPE_CHECKING:
@@ -56,6 +56,19 @@ def said(session: Session) -> list[str]:
 
 def ready(session: Session, qtbot: QtBot) -> None:
     qtbot.waitUntil(lambda: session.jobs.idle and not session.busy)
+
+
+@pytest.mark.parametrize("key", ["", "secret"])
+def test_the_key_that_was_typed_for_a_vault_is_kept_before_the_vault_is_read(
+    session: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, qtbot: QtBot, key: str
+) -> None:
+    done: list[object] = []
+    monkeypatch.setattr(project_files, "keep_key", lambda place, typed, keys: done.append((place, typed, keys)))
+    monkeypatch.setattr(project_files, "is_lorebook", lambda _place: bool(done.append("read")))
+    vault = str(tmp_path / "vault")
+    session.reading.open([vault], key=key)
+    ready(session, qtbot)
+    assert done == [*([(vault, key, session.connections.keys)] if key else []), "read"]
 
 
 @pytest.mark.parametrize("broken", [False, True])
