@@ -25,6 +25,8 @@ from lorestudio.domain.javascript import Json
 
 _CONTROLS: Final = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 """What steers a terminal or turns the direction of what follows; line breaks and tabs are none."""
+_BESIDE_JSON: Final = re.compile(rf"{_CONTROLS.pattern}|[\u2028\u2029]")
+"""The same, and the ends of lines that JSON lets stand within a text: of its lines each is one value."""
 
 LONGEST_LIST: Final = 12
 """Items of a list that a sentence spells out; the rest is counted."""
@@ -143,8 +145,8 @@ def without_controls(text: str) -> str:
 
 
 def controls_escaped(json_text: str) -> str:
-    """JSON that means the same and steers no terminal."""
-    return _CONTROLS.sub(lambda found: f"\\u{ord(found[0]):04x}", json_text)
+    """JSON that means the same, steers no terminal, and has no line end within a text."""
+    return _BESIDE_JSON.sub(lambda found: f"\\u{ord(found[0]):04x}", json_text)
 
 
 def lowered(label: str) -> str:

@@ -1,3 +1,4 @@
+import json
 import math
 from datetime import datetime
 
@@ -5,6 +6,7 @@ import pytest
 
 from lorestudio.trace.wording import (
     calendar_time,
+    controls_escaped,
     fill,
     joined,
     number_words,
@@ -135,3 +137,10 @@ def test_a_place_in_a_row_has_its_ending() -> None:
 )
 def test_a_moment_beyond_all_calendars_is_the_nearest_that_they_have(ms, day):
     assert calendar_time(ms).date().isoformat() == day
+
+
+def test_json_has_no_line_end_within_a_text() -> None:
+    value = {"a\u2029": "the lamp\u2028 the tide\x85 the bell\x1b"}
+    written = controls_escaped(json.dumps(value, ensure_ascii=False))
+    assert len(written.splitlines()) == 1
+    assert json.loads(written) == value
