@@ -7,6 +7,7 @@ list of `[first, last, since]`: these messages are hidden for replies from messa
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 
 from msgspec import Struct, field
@@ -15,11 +16,13 @@ from lorestudio.domain.chat import Chat, first_difference
 from lorestudio.domain.history import ChatHistory, HiddenSince, ranges_of, ranges_words
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.records import grouped, replace
+from lorestudio.exchange.problems import InputError
 from lorestudio.settings.files import SettingsError, bytes_if_there, json_bytes, parse_json
 from lorestudio.settings.sections import dump_section, section_of
 from lorestudio.settings.studio import ChatBasis
 from lorestudio.studio.project.files import write_bytes
 from lorestudio.trace.wording import plural
+from lorestudio.vault.files import LOOK_THERE, refused
 
 
 class KeptBasis(Struct, frozen=True):
@@ -78,7 +81,8 @@ def load_basis(path: Path) -> KeptBasis:
 def keep_basis(path: Path, basis: KeptBasis) -> None:
     """Keep it; a file that says nothing any more goes. Waits for the disk. Raises InputError."""
     if basis == KeptBasis():
-        path.unlink(missing_ok=True)
+        with refused(partial(InputError, path), f"the file cannot be removed: {{reason}}. {LOOK_THERE}"):
+            path.unlink(missing_ok=True)
         return
     marks: list[Json] = [[each.first, each.last, each.since] for each in basis.hidden]
     write_bytes(path, json_bytes({**dump_section(basis.settings), **({"hidden": marks} if marks else {})}))

@@ -10,6 +10,7 @@ import pytest
 from lorestudio.domain.chat import Chat, Message
 from lorestudio.domain.history import ChatHistory, HiddenSince
 from lorestudio.domain.records import replace
+from lorestudio.exchange.problems import InputError
 from lorestudio.settings.files import SettingsError
 from lorestudio.settings.studio import ChatBasis
 from lorestudio.studio.project.basis import KeptBasis, basis_path, basis_problems, hidden_rows, keep_basis, load_basis
@@ -130,3 +131,9 @@ def test_opening_a_chat_reads_what_is_kept_and_what_is_attached(tmp_path: Path) 
     damaged = open_project([tmp_path / "vault"], path)
     assert damaged.basis == KeptBasis()
     assert any("Until then hidden messages count as visible" in each for each in damaged.problems)
+
+
+def test_a_file_that_cannot_go_is_named(tmp_path: Path) -> None:
+    (place := tmp_path / "Chat.lorestudio.json").mkdir()
+    with pytest.raises(InputError, match=r"Chat\.lorestudio\.json: the file cannot be removed"):
+        keep_basis(place, KeptBasis())
