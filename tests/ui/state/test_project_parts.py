@@ -150,7 +150,7 @@ def test_notes_that_were_written_are_taken_in(session: Session, qtbot: QtBot, tm
     bell, gone = tmp_path / "vault" / "Bell.md", tmp_path / "vault" / "Skarn.md"
     bell.write_text("---\ntags: [lorebook]\n---\nIt tolls.\n", "utf-8")
     gone.unlink()
-    session.reading.notes_written([bell, gone])
+    session.reading.notes_written([gone, bell])
     assert session.runs.stale == ("Bell.md, Skarn.md was saved after this replay. The results below are from before.")
     ready(session, qtbot)
     assert session.project is not before
