@@ -215,7 +215,7 @@ def test_a_small_window_says_in_one_line_all_of_how_the_chat_is_run(studio: Main
     studio.resize(1024, 640)
     settle(studio)
     line = studio.docks["chat"].pane.run_line
-    assert line.text().endswith(" · 8 set here")
+    assert line.text() == "DeepLore · keywords only · 8 set here · stand-in"
     assert line.toolTip().startswith(f"{line.text()}\n")
 
 

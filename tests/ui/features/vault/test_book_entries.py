@@ -11,6 +11,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QDialog, QLineEdit
 
+from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.studio.project.project import open_project
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.ui.features.vault.table import note_kind
@@ -281,7 +282,7 @@ def test_the_links_of_an_entry_say_what_it_wakes_as_the_system_has_it(window: Ma
     session = window.session
     path = session.project.book_paths[0]
     path.write_text(TEXT.replace("It opens.", "At the bell."), "utf-8")
-    session.set_project(open_project([path]))
+    session.set_project(open_project([path]).with_settings(DeepLoreSettings(recursive_scan=True)))
     choose(window, "Gate")
     window.show_pane("links")
     pane = window.features.vault.links
