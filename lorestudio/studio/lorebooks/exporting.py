@@ -7,7 +7,7 @@ What the book would do with a chat in the place of the vault is tried: both are 
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -15,6 +15,7 @@ from msgspec import Struct
 
 from lorestudio.domain.file_names import note_name
 from lorestudio.domain.javascript import Json, to_string
+from lorestudio.domain.json_text import spell
 from lorestudio.domain.lifecycle import CancelToken
 from lorestudio.domain.records import Terse, replace
 from lorestudio.domain.texts import meant
@@ -149,6 +150,7 @@ def plan_export(vault: VaultNotes, target: Path, rules: ParseRules, choice: Expo
     found = _notes(vault, links, here, rules, choice) if book is None else _entries(book.lore, choice)
     notes = tuple(_numbered(deque(found), links, here, told))
     going = [note.raw for note in notes if note.raw is not None]
+    _check_numbers(notes)
     if not going:
         why = _no_such_folder(choice.folder.strip("/"), vault, book) or (
             "no note is left to export: none is an entry, or all of them are left out."
@@ -179,16 +181,26 @@ def plan_export(vault: VaultNotes, target: Path, rules: ParseRules, choice: Expo
     check_name(target, choice.form, written.data)
     too_large = _too_large(written, target, link) if book is None else ""
     told += filter(None, [too_large])
-    lore = parse_lore(written.data, target, heads=heads)  # what cannot be read again is not written
+    # What cannot be read again is not written; a book that is too large is read by nobody, and would be there twice.
+    lore = None if too_large else parse_lore(written.data, target, heads=heads)
     source, remarks = ("notes", ()) if book is None else (book.lore.report.source, book.lore.report.remarks)
     first = LoreReport(source, "World Info", tuple(note.fate for note in notes), told_once((*remarks, *told)))
     report = first if choice.form == WORLD_INFO else first.then(written.report)
     linking = None
-    if book is None and not too_large:
+    if book is None and lore is not None:
         read = as_read(written, lore, going)
         linking = _linking(vault, target, choice, name, notes, written, link, read, heads=heads)
     home = vault.folder if book is None else vault.folder.parent
     return ExportPlan(home, target, written, notes, linking, report, before)
+
+
+def _check_numbers(notes: Iterable[ExportedNote]) -> None:
+    for note in notes:
+        try:
+            spell(note.raw)
+        except ValueError:
+            what = "it holds a number such as 1e999, or lists in each other, that no lorebook can hold"
+            raise InputError(note.filename, f"{what}. Correct it in the note.") from None
 
 
 def _too_large(written: Written, target: Path, link: BookLink | None) -> str:

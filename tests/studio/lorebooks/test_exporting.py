@@ -211,6 +211,12 @@ def test_a_book_that_is_too_large_to_be_read_again_is_written_without_a_link(
     assert of_a_book.report.remarks == (), "it has no vault that could be linked"
 
 
+def test_a_note_with_a_number_that_no_book_can_hold_is_named(tmp_path: Path) -> None:
+    place = vault(tmp_path, A=MINE, B=MINE.replace("---\n", "---\npriority: 1e999\n", 1))
+    with pytest.raises(InputError, match=r"B\.md: it holds a number such as 1e999"):
+        export(place, tmp_path / "out.json")
+
+
 def test_a_book_that_was_changed_while_the_export_was_looked_at_is_told(tmp_path: Path) -> None:
     """It goes out as it came, so nothing is written, and nothing else would notice: it was said to be written."""
     place = imported(tmp_path, SAMPLES[0])
