@@ -183,13 +183,14 @@ class Linter:
                 known.tell(note, facts, scope.books)
             elif known.others is not facts or known.item is not item:
                 known.tell(scope.note(key, item), facts, scope.books)
+            told = known.told
             if scope.rank is not None:
-                left = [each for each in known.told if each.fix is None and each.severity.rank > scope.rank]
+                left = [each for each in told if each.fix is None and each.severity.rank > scope.rank]
                 passed.update(each.severity for each in left)
-                known.told = tuple(each for each in known.told if each not in left)
+                told = tuple(each for each in told if each not in left)
             elif not isinstance(item, Entry) or key not in fresh:
                 fresh[key] = known
-            found += known.told
+            found += told
         self._known = fresh
         if on_progress is not None:
             on_progress(len(notes), len(notes))
@@ -296,7 +297,7 @@ def _findings(known: _LintedNote, note: Note, facts: VaultFacts, books: CheckedB
         checks = VAULT_CHECKS if books is None else (keywords.shared_keys,)
         own = books.notes[note.note_key].hits if books is not None else ()
         hits = (*known.hits, *own, *_hits(checks, note, facts))
-    earlier, placed = dict(zip(known.placed, known.told, strict=False)), []
+    earlier, placed = dict(zip(known.placed, known.told, strict=True)), []
     for hit in hits:
         finding = earlier.get(hit)
         if finding is None:

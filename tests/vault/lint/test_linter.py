@@ -192,6 +192,20 @@ def test_it_can_be_stopped_while_keys_are_compared_and_begins_anew_then() -> Non
     assert linter.run(scope(FILES)) == whole
 
 
+def test_a_run_for_the_worst_alone_that_is_stopped_leaves_what_was_known_whole() -> None:
+    checked, linter = scope(FILES | {f"e/{number}.md": "No front matter." for number in range(64)}), Linter()
+    whole = linter.run(checked)
+    assert {finding.severity for finding in whole.findings} > {Severity.INFO}
+
+    def stop(done: int, _total: int) -> None:
+        if done:
+            raise Cancelled
+
+    with pytest.raises(Cancelled):
+        linter.run(replace(checked, rank=Severity.ERROR.rank), stop)
+    assert linter.run(checked) == whole
+
+
 def test_without_texts_what_the_entries_tell_is_checked() -> None:
     bare = replace(scope(FILES), texts={})
     report = lint(bare)
