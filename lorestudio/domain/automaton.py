@@ -14,28 +14,27 @@ from lorestudio.domain.lifecycle import heeding
 LONGEST_WORD: Final = 10_000
 """Automatons take longer words apart level by level on the stack, which ends the program at some hundred thousand."""
 
-
 MOST_WORDS: Final = 75_000
 """Of one automaton, which takes 0.1 s then to be made ready: nothing can stop it meanwhile."""
 
 
 class WordFinder(Struct, frozen=True):
-    """Finds all words of its automatons."""
+    """Finds the words of all its automatons, each of which is in one of them."""
 
     parts: tuple[ahocorasick.Automaton, ...]
 
     def iter(self, text: str, start: int = 0) -> Iterator[tuple[int, Any]]:
-        """Where in the text a word ends, with its value; in order where there is one automaton."""
+        """Where in the text from `start` on a word ends, with its value; those of each automaton in order."""
         return chain.from_iterable(part.iter(text, start) for part in self.parts)
 
 
 def automaton_of(words: Mapping[str, object]) -> WordFinder | None:
     """What finds the words and gives the values for them; None where there is nothing to find.
 
-    It does not find those that are longer than LONGEST_WORD. Raises Cancelled.
+    It does not find those that are empty or longer than LONGEST_WORD. Raises Cancelled.
     """
     parts = []
-    short = ((word, value) for word, value in heeding(words.items()) if len(word) <= LONGEST_WORD)
+    short = ((word, value) for word, value in heeding(words.items()) if 0 < len(word) <= LONGEST_WORD)
     while some := tuple(islice(short, MOST_WORDS)):
         automaton = ahocorasick.Automaton()
         for word, value in heeding(some):

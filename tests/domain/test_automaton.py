@@ -20,6 +20,7 @@ def test_a_word_of_a_million_letters_is_left_out() -> None:
     assert automaton is not None
     assert list(automaton.iter("aab")) == [(2, 2)]
     assert automaton_of({"a" * (LONGEST_WORD + 1): 1}) is None
+    assert automaton_of({"": 1}) is None
 
 
 def test_groups_with_a_word_in_a_text_are_told_in_order() -> None:
