@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import gc
 import io
+import math
 import os
 import sys
 from collections.abc import Callable, Iterator
@@ -17,6 +18,7 @@ import pytest
 with suppress(ImportError):  # before pytest-qt loads Qt: else all that is imported from then on is looked through
     import lorestudio.ui  # noqa: F401
 
+from lorestudio.domain.lifecycle import CancelToken
 from tests.examples import load_profile
 
 load_profile()
@@ -42,6 +44,19 @@ def _nothing_of_a_person(tmp_path_factory: pytest.TempPathFactory) -> Iterator[N
         for name in ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME"):
             patch.setenv(name, str(person / name))
         yield
+
+
+class LaterStop(CancelToken):
+    """Somebody asks to stop once it was looked at so many times, by default never; `looks` are those so far."""
+
+    def __init__(self, after: float = math.inf) -> None:
+        super().__init__()
+        self.after, self.looks = after, 0
+
+    @property
+    def cancelled(self) -> bool:
+        self.looks += 1
+        return super().cancelled or self.looks > self.after
 
 
 @pytest.fixture

@@ -4,7 +4,8 @@ import pytest
 
 from lorestudio.domain import automaton as module
 from lorestudio.domain.automaton import LONGEST_WORD, WordGroups, automaton_of
-from lorestudio.domain.lifecycle import Cancelled, CancelToken, stoppable
+from lorestudio.domain.lifecycle import Cancelled, stoppable
+from tests.conftest import LaterStop
 
 
 def test_words_are_found_with_their_values() -> None:
@@ -33,17 +34,9 @@ def test_groups_with_a_word_in_a_text_are_told_in_order() -> None:
 
 
 def test_making_one_can_be_stopped_between_words_and_between_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    class Counting(CancelToken):
-        looks = 0
-
-        @property
-        def cancelled(self) -> bool:
-            self.looks += 1
-            return super().cancelled
-
     monkeypatch.setattr(module, "MOST_WORDS", 2)
     words = {word: word for word in ("lamp", "am", "bell", "oar", "ell")}
-    token = Counting()
+    token = LaterStop()
     with stoppable(token):
         finder = automaton_of(words)
     assert finder is not None

@@ -14,7 +14,7 @@ from msgspec import Struct, field
 
 from lorestudio.domain.entry import Entry
 from lorestudio.domain.javascript import Json
-from lorestudio.domain.lifecycle import CancelToken, heed
+from lorestudio.domain.lifecycle import heed
 from lorestudio.studio.graph.graph import EdgeKind, NoteGraph, Point, pair, undirected
 
 if TYPE_CHECKING:
@@ -86,21 +86,19 @@ class GraphStudy(Struct, frozen=True):
     gaps: Gaps = field(default_factory=Gaps)
 
 
-def study(
-    graph: NoteGraph, entries: Sequence[Entry], *, alpha: float = 0.05, cancel: CancelToken | None = None
-) -> GraphStudy:
+def study(graph: NoteGraph, entries: Sequence[Entry], *, alpha: float = 0.05) -> GraphStudy:
     """Everything about a graph of these entries. `alpha` is the disparity filter's (setting `graphEdgeFilterAlpha`).
 
     Raises Cancelled.
     """
     flat = undirected(graph)
     central = centrality(flat)
-    heed(cancel)
+    heed()
     kept, connected = backbone(flat, alpha), _connected(flat)
     del flat  # the search for communities makes a copy, too, and each has a table for every node and edge
-    groups = communities(graph, connected, entries, cancel)
+    groups = communities(graph, connected, entries)
     member_of = {entry: place for place, group in enumerate(groups) for entry in group.members}
-    heed(cancel)
+    heed()
     return GraphStudy(graph, groups, member_of, central, kept, gaps(graph, entries, member_of))
 
 
@@ -115,16 +113,14 @@ def _connected(flat: nx.Graph) -> nx.Graph:
     return ordered
 
 
-def communities(
-    graph: NoteGraph, connected: nx.Graph, entries: Sequence[Entry], cancel: CancelToken | None = None
-) -> tuple[Community, ...]:
+def communities(graph: NoteGraph, connected: nx.Graph, entries: Sequence[Entry]) -> tuple[Community, ...]:
     """Louvain communities of the `connected` entries, largest first."""
     import networkx as nx
 
     parts: list[set[int]] = []
     if len(connected):
         for level in nx.community.louvain_partitions(connected, weight="weight", seed=SEED):
-            heed(cancel)
+            heed()
             parts = level
     rank = {entry: (-len(graph.neighbours[entry]), entry) for entry in graph.nodes}
     members = sorted((tuple(sorted(part, key=rank.__getitem__)) for part in parts), key=lambda part: (-len(part), part))

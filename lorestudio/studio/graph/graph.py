@@ -19,7 +19,7 @@ from msgspec import Struct
 from lorestudio.domain.automaton import WordFinder, automaton_of
 from lorestudio.domain.entry import Entry, VaultIndex
 from lorestudio.domain.javascript import fold
-from lorestudio.domain.lifecycle import CancelToken, heed, heeding
+from lorestudio.domain.lifecycle import heed, heeding
 from lorestudio.domain.records import grouped
 from lorestudio.studio.notes.book_entries import ranked_by_order
 from lorestudio.systems.base import WakeFinder
@@ -34,9 +34,7 @@ WHOLE_WORD_UP_TO: Final = 3
 """Names of up to so many characters count only where they stand as a word."""
 
 
-def mentions(
-    entries: Sequence[Entry], partners: Mapping[int, AbstractSet[int]], cancel: CancelToken | None = None
-) -> Mapping[tuple[int, int], int]:
+def mentions(entries: Sequence[Entry], partners: Mapping[int, AbstractSet[int]]) -> Mapping[tuple[int, int], int]:
     """How often the content of an entry holds the title or a key of another, by (entry, other); only for `partners`.
 
     All names of all entries are looked for in one pass over each text, in any case. Where names of one entry overlap
@@ -47,7 +45,7 @@ def mentions(
         return {}
     counts: dict[tuple[int, int], int] = {}
     for entry in entries:
-        heed(cancel)
+        heed()
         wanted = partners.get(entry.id)
         if wanted:
             for other, spans in _hits(automaton, fold(entry.content), wanted).items():
@@ -196,9 +194,7 @@ class NoteGraph(Struct, frozen=True, dict=True):
         return NoteGraph(self.nodes, tuple(edge for edge in self.edges if edge.kind in kinds), self.hidden)
 
 
-def build_graph(
-    index: VaultIndex, finder: WakeFinder | None = None, *, everything: bool = False, cancel: CancelToken | None = None
-) -> NoteGraph:
+def build_graph(index: VaultIndex, finder: WakeFinder | None = None, *, everything: bool = False) -> NoteGraph:
     """The graph of an index, without the entries that say `graph: false` unless `everything` is asked for.
 
     A reference names a title, so it leads to every entry that has it, whatever its case (rules: deeplore 1.13);
@@ -209,28 +205,28 @@ def build_graph(
     by_title = grouped((entry.title.lower(), entry.id) for entry in shown)
     relations = {
         (entry.id, target, kind): ""
-        for entry in heeding(shown, cancel)
+        for entry in heeding(shown)
         for kind, titles in _references(entry)
         for title in titles
         for target in by_title.get(title.lower(), ())
         if target != entry.id
     }
     ids = {entry.id for entry in shown}
-    for wake in chain.from_iterable(map(finder.wakes, heeding(shown, cancel))) if finder is not None else ():
+    for wake in chain.from_iterable(map(finder.wakes, heeding(shown))) if finder is not None else ():
         if wake.target in ids and not wake.obstacle:
             relations[wake.source, wake.target, EdgeKind.WAKES] = wake.key
     partners: dict[int, set[int]] = {}
-    for source, target, _kind in heeding(relations, cancel):
+    for source, target, _kind in heeding(relations):
         partners.setdefault(source, set()).add(target)
         partners.setdefault(target, set()).add(source)
-    heed(cancel)
-    found = mentions(shown, partners, cancel)
+    heed()
+    found = mentions(shown, partners)
     edges = sorted(relations.items(), key=lambda each: (each[0][0], each[0][1], _ORDER[each[0][2]]))
     return NoteGraph(
-        {entry.id: _node(entry) for entry in heeding(shown, cancel)},
+        {entry.id: _node(entry) for entry in heeding(shown)},
         tuple(
             Edge(source, target, kind, max(1, found.get((source, target), 0) + found.get((target, source), 0)), key)
-            for (source, target, kind), key in heeding(edges, cancel)
+            for (source, target, kind), key in heeding(edges)
         ),
         len(index.entries) - len(shown),
     )

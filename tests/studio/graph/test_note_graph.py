@@ -5,7 +5,7 @@ import tracemalloc
 
 import pytest
 
-from lorestudio.domain.lifecycle import Cancelled, CancelToken
+from lorestudio.domain.lifecycle import Cancelled, CancelToken, stoppable
 from lorestudio.domain.records import grouped
 from lorestudio.studio.graph.analysis import (
     COMMON_FROM,
@@ -20,6 +20,7 @@ from lorestudio.studio.graph.analysis import (
 )
 from lorestudio.studio.graph.graph import EdgeKind, NodeKind, build_graph, mentions, undirected
 from lorestudio.systems.base import Wake, WakeFinder
+from tests.conftest import LaterStop
 from tests.studio.graphs import clusters, edges, index_of, linked
 
 
@@ -80,8 +81,8 @@ def test_what_wakes_what_stands_beside_references_where_nothing_is_in_the_way() 
     assert edges(build_graph(index, finder, everything=True)) - edges(graph) == {("A", "wakes", "C")}
     token = CancelToken()
     token.cancel()
-    with pytest.raises(Cancelled):
-        build_graph(index, finder, cancel=token)
+    with pytest.raises(Cancelled), stoppable(token):
+        build_graph(index, finder)
 
 
 def test_of_several_kinds_the_first_counts() -> None:
@@ -135,21 +136,13 @@ def test_overlapping_names_of_one_entry_count_once() -> None:
 
 
 def test_building_can_be_stopped() -> None:
-    class Counting(CancelToken):
-        looks = 0
-
-        @property
-        def cancelled(self) -> bool:
-            self.looks += 1
-            return super().cancelled
-
-    counting, titles = Counting(), [f"title {number}" for number in range(20)]
-    build_graph(index_of(*({"title": title} for title in titles)), cancel=counting)
-    assert counting.looks > 2 * len(titles), "at references and at nodes"
-    token = CancelToken()
+    token, titles = LaterStop(), [f"title {number}" for number in range(20)]
+    with stoppable(token):
+        build_graph(index_of(*({"title": title} for title in titles)))
+    assert token.looks > 2 * len(titles), "at references and at nodes"
     token.cancel()
-    with pytest.raises(Cancelled):
-        build_graph(linked({"a": "b"}), cancel=token)
+    with pytest.raises(Cancelled), stoppable(token):
+        build_graph(linked({"a": "b"}))
 
 
 # ---- communities, centrality, backbone ------------------------------------------------------------------------------

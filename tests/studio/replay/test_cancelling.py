@@ -10,6 +10,7 @@ from lorestudio.domain.lifecycle import Cancelled, CancelToken, Progress
 from lorestudio.studio.project.project import Project, open_project
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.systems.registry import kind_of, system_of
+from tests.conftest import LaterStop
 
 
 def test_a_token_can_be_cancelled_from_another_thread_while_a_replay_runs(demo: Project) -> None:
@@ -35,19 +36,6 @@ def test_a_replay_goes_on_in_another_event_loop(demo: Project, replayed: Simulat
     assert [trace.injections for trace in traces] == [trace.injections for trace in replayed.traces.values()]
 
 
-class LaterStop(CancelToken):
-    """Somebody asks to stop after it was looked at so many times; `looks` are those so far."""
-
-    def __init__(self, after: int) -> None:
-        super().__init__()
-        self.after, self.looks = after, 0
-
-    @property
-    def cancelled(self) -> bool:
-        self.looks += 1
-        return self.looks > self.after
-
-
 @pytest.mark.parametrize("name", ["deeplore", "context-window", "hybrid", "world-info"])
 def test_a_generation_is_stopped_while_what_finds_keys_is_made_and_nothing_of_it_is_kept(
     name: str, tmp_path: Path
@@ -58,7 +46,7 @@ def test_a_generation_is_stopped_while_what_finds_keys_is_made_and_nothing_of_it
         (tmp_path / f"{number}.md").write_text(text, "utf-8")
     project = open_project([tmp_path])
     simulator = Simulator(project, system_of(project.scene(), kind_of(name)))
-    never = LaterStop(1_000_000)
+    never = LaterStop()
     asyncio.run(simulator.run_missing(cancel=never))
     assert never.looks > notes
     for after in (1, notes // 2):

@@ -23,6 +23,7 @@ from lorestudio.systems.worldinfo.key_search import WorldInfoKeySearch
 from lorestudio.systems.worldinfo.system import WorldInfoSystem
 from lorestudio.trace.model import Turn
 from lorestudio.vault.lint.keyforms import KeyRules
+from tests.conftest import LaterStop
 from tests.examples import examples
 
 KEYS = st.sampled_from(
@@ -232,15 +233,7 @@ def test_a_run_lets_in_what_is_woken(target: dict[str, object], source: dict[str
 
 
 def test_making_what_finds_wakes_can_be_stopped_at_each_entry() -> None:
-    class Counting(CancelToken):
-        looks = 0
-
-        @property
-        def cancelled(self) -> bool:
-            self.looks += 1
-            return super().cancelled
-
-    token, others = Counting(), [{"key": [f"bell {number}"]} for number in range(20)]
+    token, others = LaterStop(), [{"key": [f"bell {number}"]} for number in range(20)]
     with stoppable(token):
         finder_of(TEXT, *others)
     # Six of them are those of the index and of the watch for keys; the others, texts and targets.

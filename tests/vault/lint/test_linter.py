@@ -12,6 +12,7 @@ from lorestudio.vault.lint import linter as linter_module
 from lorestudio.vault.lint.facts import VaultFacts
 from lorestudio.vault.lint.linter import MOST_HITS, Linter, Report, Scope, ordered
 from lorestudio.vault.lint.model import CheckedBooks, Finding, Note, Severity
+from tests.conftest import LaterStop
 from tests.vault.lint.vaults import findings, lint, note, scope
 
 FILES = {
@@ -168,19 +169,6 @@ def test_it_can_be_stopped_and_tells_how_far_it_is() -> None:
     token.cancel()
     with pytest.raises(Cancelled), stoppable(token):
         Linter().run(scope(FILES))
-
-
-class LaterStop(CancelToken):
-    """Somebody asks to stop after it was looked at so many times."""
-
-    def __init__(self, looks: int) -> None:
-        super().__init__()
-        self.looks = looks
-
-    @property
-    def cancelled(self) -> bool:
-        self.looks -= 1
-        return self.looks < 0
 
 
 def test_it_can_be_stopped_while_keys_are_compared_and_begins_anew_then() -> None:
