@@ -195,8 +195,8 @@ def _has_text_of(before: Trace, key: NoteKey, after: Trace, now: NoteKey) -> boo
     one, other = injections_by_key(before).get(key), injections_by_key(after).get(now)
     if one is not None and other is not None:
         return one.content_hash.removesuffix("_trunc") == other.content_hash.removesuffix("_trunc")
-    tokens = ({ref.note_key: ref.tokens for ref in trace.entries.values()} for trace in (before, after))
-    return next(tokens)[key] == next(tokens)[now]
+    old, new = ({ref.note_key: ref.tokens for ref in trace.entries.values()} for trace in (before, after))
+    return old[key] == new[now]
 
 
 class _DiffSide:
