@@ -178,7 +178,8 @@ class SeenOptions:
     speaks.
     """
 
-    seldom: ClassVar = True
+    seldom: ClassVar[bool] = True
+    """Help lists these last."""
 
     history: Annotated[str | None, "then|now", "Messages hidden by now: in sight until hidden, or always hidden."] = (
         None

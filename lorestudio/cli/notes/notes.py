@@ -75,9 +75,11 @@ def lore_of(vault: Path, *, wanted: Callable[[NoteFile], bool] | None = None) ->
     return BookNotes().of([load_lorebook(real_path(vault))])[0] if vault.is_file() else notes_of(vault, wanted=wanted)
 
 
-def find_lore(lore: VaultNotes, project: Project, words: str) -> str:
-    """The note that a person means, or the entry of the project's lorebook. Raises InputError."""
-    return note_called(project, words, project.name).filename if project.of_books else find_note(lore, words)
+def find_lore(lore: VaultNotes, project: Project | None, words: str) -> str:
+    """The note that a person means, or the entry where the project is a lorebook's. Raises InputError."""
+    if project is None or not project.of_books:
+        return find_note(lore, words)
+    return note_called(project, words, project.name).filename
 
 
 def changed_in(vault: Path) -> Path:
@@ -238,8 +240,8 @@ def _carry_out_plan(
     log = change_log([folder], dry_run=dry_run)
     lore = lore_of(vault)
     book = open_project([vault]) if vault.is_file() else None
-    found = [find_note(lore, name) if book is None else note_called(book, name, book.name).filename for name in names]
-    carry_out(log, [folder], plan(lore, list(map(lore.path, found))), dry_run=dry_run)
+    paths = [lore.path(find_lore(lore, book, name)) for name in names]
+    carry_out(log, [folder], plan(lore, paths), dry_run=dry_run)
 
 
 def _property_change(text: str) -> tuple[str, PropertyChange]:
