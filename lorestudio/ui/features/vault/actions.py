@@ -492,7 +492,7 @@ class VaultFeature(Feature):
         if numbers:
             self.work.carry_out(lambda vaults: plan_numbers(vaults, ranks.name, numbers))
         else:
-            self.context.flash(tr("The priorities are in this order already."))
+            self.context.flash(tr("They are numbered in this order already."))
 
     def delete(self) -> None:
         """Move the notes to the trash."""

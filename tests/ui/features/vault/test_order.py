@@ -128,7 +128,7 @@ def test_an_order_that_is_so_already_is_said_to_be(window: MainWindow) -> None:
     settle(window)
     window.run("note.steps")
     settle(window)
-    assert window.status.currentMessage() == "The priorities are in this order already."
+    assert window.status.currentMessage() == "They are numbered in this order already."
     assert priorities(window) == {"A": 10, "B": 20, "C": 30, "D": 40}
 
 
