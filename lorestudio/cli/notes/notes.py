@@ -13,7 +13,7 @@ import typer
 
 from lorestudio.cli.command import Limits, RulesOption, rules_named
 from lorestudio.cli.options import JsonOption, SettingsOption, SystemOptions, note_called
-from lorestudio.cli.output import FAILED, echo, print_json, say, say_all
+from lorestudio.cli.output import BAD_INPUT, FAILED, echo, print_json, say, say_all
 from lorestudio.domain.entry import Entry
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.records import picked
@@ -235,13 +235,18 @@ def delete_notes(
 def _carry_out_plan(
     vault: Path, names: Sequence[str], plan: Callable[[VaultNotes, Sequence[Path]], Planned], *, dry_run: bool
 ) -> None:
-    """Carry out what is planned for these notes of a vault, or entries of a lorebook. Raises InputError."""
+    """Carry out what is planned for these notes of a vault, or entries of a lorebook. Raises InputError.
+
+    Ends with 2 where none of them can be changed.
+    """
     folder = changed_in(vault)
     log = change_log([folder], dry_run=dry_run)
     lore = lore_of(vault)
     book = open_project([vault]) if vault.is_file() else None
-    paths = [lore.path(find_lore(lore, book, name)) for name in names]
-    carry_out(log, [folder], plan(lore, paths), dry_run=dry_run)
+    planned = plan(lore, [lore.path(find_lore(lore, book, name)) for name in names])
+    carry_out(log, [folder], planned, dry_run=dry_run)
+    if planned.remarks and not planned.count:  # which say why nothing could be changed
+        raise typer.Exit(BAD_INPUT)
 
 
 def _property_change(text: str) -> tuple[str, PropertyChange]:
@@ -306,7 +311,8 @@ def carry_out(log: ChangeLog, folders: Sequence[Path], planned: Planned, *, dry_
         log.apply(changes)
     say_all(log.problems)
     files = plural(planned.count, "# entry|# entries" if planned.entries else "# file|# files")
-    say(f"{changes.title}: {files} {'would change' if dry_run else 'changed'}.")
+    what = f"{changes.title}: {files}" if planned.count else "nothing"
+    say(f"{what} {'would change' if dry_run else 'changed'}.")
 
 
 def difference(folder: Path, change: NoteFileChange) -> Iterator[str]:

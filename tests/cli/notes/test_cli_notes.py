@@ -206,6 +206,17 @@ def test_a_change_of_a_property_that_says_nothing_is_refused(lorestudio: Run, no
     assert lorestudio("change", notes, "priority=3", "Nobody").exit_code == 2
 
 
+def test_where_nothing_changes_that_is_said_and_where_nothing_could_it_is_an_error(
+    lorestudio: Run, notes: Path, book: Path
+) -> None:
+    for place, change, name in ((notes, "keys=[lamp]", "Lamp"), (book, "order=40", "Bell")):
+        same = lorestudio("change", place, change, name)
+        assert (same.exit_code, same.stderr.splitlines()[-1]) == (0, "lorestudio: nothing changed."), same.output
+    for place, name in ((notes, "Lamp"), (book, "Bell")):
+        wrong = lorestudio("change", place, "a:b=3", name, "--dry-run")
+        assert (wrong.exit_code, "“a:b” cannot be the name of a property" in wrong.stderr) == (2, True), wrong.output
+
+
 def test_notes_are_moved_with_what_refers_to_them(lorestudio: Run, notes: Path) -> None:
     tale = NOTES["Tale.md"].replace("[[Lamp]]", "[[places/Lamp]]")
     (notes / "Tale.md").write_text(tale, encoding="utf-8")
