@@ -105,6 +105,22 @@ def _heard_at_once() -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
+@contextmanager
+def done_whole() -> Iterator[None]:
+    """Hold Ctrl+C back until the block is done: for what must not be left in the middle, and takes a moment alone."""
+    before, held = signal.getsignal(signal.SIGINT), list[int]()
+    if not callable(before) or threading.current_thread() is not threading.main_thread():
+        yield  # nobody hears of it here
+        return
+    signal.signal(signal.SIGINT, lambda number, _frame: held.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+        if held:
+            signal.raise_signal(signal.SIGINT)
+
+
 def answer_to(question: str, option: str, nobody: str) -> str:
     """What a person answers, in small letters. Raises InputError about the option where nobody is here."""
     echo(question, nl=False, err=True)

@@ -22,7 +22,7 @@ from lorestudio.cli.options import (
     YesOption,
     with_fixed,
 )
-from lorestudio.cli.output import STOPPED, print_json, say, say_all
+from lorestudio.cli.output import STOPPED, done_whole, print_json, say, say_all
 from lorestudio.cli.runs.controls import ChoiceOptions, with_chosen
 from lorestudio.cli.runs.tables import ReplayReport
 from lorestudio.cli.screen import Screen, progress_bar
@@ -71,8 +71,9 @@ def replay_chat(
     def hand_on(done: int) -> None:
         nonlocal taken
         for generation in simulator.generations[taken : min(done, part.stop)]:
-            take(simulator.traces[generation])
-            taken += 1
+            with done_whole():  # else it would be taken again
+                take(simulator.traces[generation])
+                taken += 1
 
     with progress_bar(*columns, quiet=quiet) as bar:
         advance = _advance(bar, simulator, part)

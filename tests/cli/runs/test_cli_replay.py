@@ -22,6 +22,7 @@ from lorestudio.studio.project.project import Project, demo_project, open_projec
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.systems.base import System
 from lorestudio.systems.hybrid import system as hybrid
+from lorestudio.trace.model import Trace
 from lorestudio.trace.storage.serialize import from_json
 from lorestudio.trace.summary import summary
 from tests.systems.makers import Maker
@@ -297,6 +298,27 @@ def test_ctrl_c_is_heard_in_the_middle_of_a_generation(
     assert (result.exit_code, went_on) == (130, [])
     assert "stopped after 2 of 4 generations, the last one at message #1" in result.stderr
     assert "2 of 4 generations are done" in lorestudio("replay", vault, "--chat", chat).stderr
+
+
+def test_ctrl_c_while_a_generation_is_taken_in_has_it_taken_in_once(
+    lorestudio: Run, vault: Path, chat: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    take, taken = ReplayReport.take, list[Generation]()
+
+    def interrupted(self: ReplayReport, trace: Trace) -> None:
+        taken.append(trace.turn.generation)
+        if len(taken) == 2:
+            signal.raise_signal(signal.SIGINT)
+        take(self, trace)
+
+    monkeypatch.setattr(ReplayReport, "take", interrupted)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        result = lorestudio("replay", vault, "--chat", chat, "--json")
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert (result.exit_code, len(taken), len(set(taken))) == (130, 2, 2)
+    assert [from_json(document).turn.generation for document in json.loads(result.stdout)] == taken
 
 
 def test_the_same_command_goes_on_where_it_was_stopped(
