@@ -82,12 +82,11 @@ def parse(yaml_text: str, *, unicode_names: bool = False) -> dict[str, Value]:
             block = None
         field = _field(line, named)
         if field is None:
-            text = line.rstrip(WHITE_SPACE)
-            prefix = LIST_ITEM.match(text) if key else None
-            if prefix is not None:
+            item = list_item(line) if key else None
+            if item is not None:
                 if items is None:
                     values[key] = items = []
-                items.append(_list_item(text[prefix.end() :]))
+                items.append(item)
             continue
         key, rest = field
         items = None
@@ -116,8 +115,13 @@ def _field(line: str, named: re.Pattern[str] = _KEY) -> tuple[str, str] | None:
     return name, rest
 
 
-def _list_item(text: str) -> str:
-    text = trim(text)
+def list_item(line: str) -> str | None:
+    """The text of a line that is an item of a list, None where it is none."""
+    text = line.rstrip(WHITE_SPACE)
+    prefix = LIST_ITEM.match(text)
+    if prefix is None:
+        return None
+    text = trim(text[prefix.end() :])
     if len(text) > 1 and text[0] in QUOTES and text[-1] == text[0]:
         text = text[1:-1]
     return unescaped(text)

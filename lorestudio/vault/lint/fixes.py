@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from types import MappingProxyType
 from typing import Final
 
@@ -11,7 +11,7 @@ from msgspec import Struct
 from lorestudio.domain.entry import OfNote
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.texts import difference_lines
-from lorestudio.vault.lint.model import Finding, Fix, FixSpec
+from lorestudio.vault.lint.model import Fix, FixSpec
 from lorestudio.vault.note.document import NoteDocument
 from lorestudio.vault.note.text_edits import TextEdit, apply_edits
 
@@ -78,20 +78,18 @@ class Repair(OfNote, Struct, frozen=True):
         return "".join(lines).replace("\r\n", "\n")
 
 
-def repair(vault: str, filename: str, text: str, findings_of: Callable[[str], Sequence[Finding]]) -> Repair | None:
+def repair(vault: str, filename: str, text: str, fixes_of: Callable[[str], Iterable[Fix]]) -> Repair | None:
     """Make the safe fixes of one note one after the other, each worked out on what the one before has left.
 
-    `findings_of` gives the findings for a text of this note. None where there is nothing to do.
+    `fixes_of` gives the safe fixes for a text of this note; no more of them are taken than are looked at. None where
+    there is nothing to do.
     """
     titles: list[str] = []
     seen = {text}
     after = text
     for _ in range(MOST_FIXES):
         step = None
-        for finding in findings_of(after):
-            fix = finding.fix
-            if fix is None or not fix.safe or filename not in fix.edits:
-                continue
+        for fix in fixes_of(after):
             changed = apply_edits(after, fix.edits[filename])
             if changed not in seen:
                 step = (fix.title, changed)

@@ -188,10 +188,7 @@ def _steps(titles: Sequence[str], leads_to: str) -> str:
 
 def _replaced(titles: tuple[str, ...], title: str, by: tuple[str, ...]) -> tuple[str, ...]:
     """The list with one title replaced, everywhere it stands."""
-    found: list[str] = []
-    for one in titles:
-        found.extend(by if one == title else (one,))
-    return tuple(dict.fromkeys(found))
+    return tuple(dict.fromkeys(new for one in titles for new in (by if one == title else (one,))))
 
 
 def _set(note: Note, name: str, titles: tuple[str, ...], what: str, *, safe: bool = True) -> FixSpec:

@@ -42,12 +42,13 @@ from lorestudio.vault.lint.gating import (
     missing_titles,
 )
 from lorestudio.vault.lint.keyforms import KeyRules
-from lorestudio.vault.lint.model import CheckedBooks, CheckedEntry, Finding, Hit, Note, Rules, check_of
+from lorestudio.vault.lint.model import CheckedBooks, CheckedEntry, Finding, Fix, Hit, Note, Rules, check_of
 from lorestudio.vault.lint.settings import SettingsFile, settings_checks
 
 _Known = TypeVar("_Known", Rules, VaultFacts)
 NoteCheck = Callable[[Note, Rules], Iterator[Hit]]
 VaultCheck = Callable[[Note, VaultFacts], Iterator[Hit]]
+_Placed = tuple[Finding, Hit, Note]
 
 NOTE_CHECKS: Final[tuple[NoteCheck, ...]] = (
     parser_warnings, strict_losses, unread_names, switched_off, idle_logic, unusable_values,
@@ -198,21 +199,37 @@ class Linter:
 
     def note(self, scope: Scope, key: NoteKey, text: str) -> tuple[Finding, ...]:
         """The findings of one note with another text, at once; of the other entries the index of `scope` tells."""
+        found = (_with_fix(*each) for each in self._placed(scope, key, text))
+        return ordered(found, scope.index.vaults)
+
+    def repair(self, scope: Scope, key: NoteKey) -> Repair | None:
+        """Make all safe fixes of a note; None where there are none or its text is unknown. Raises Cancelled."""
+        text = scope.texts.get(key)
+        return None if text is None else repair(*key, text, lambda now: self._safe_fixes(scope, key, now))
+
+    def _safe_fixes(self, scope: Scope, key: NoteKey, text: str) -> Iterator[Fix]:
+        """Those of a note with this text in the order of its findings, each worked out when it is asked for."""
+        heed()
+        safe = [each for each in self._placed(scope, key, text) if each[1].fix is not None and each[1].fix.safe]
+        for placed in sorted(safe, key=lambda each: (each[0].severity.rank, each[0].line, each[0].code)):
+            fix = _with_fix(*placed).fix
+            if fix is not None:
+                yield fix
+
+    def _placed(self, scope: Scope, key: NoteKey, text: str) -> Iterator[_Placed]:
+        """What the checks say of a note with another text; nothing where no entry can be read from it any more."""
         facts, books = self._prepare(scope), scope.books
         if books is not None:
             read = books.read(key, text)
             if read is None:
-                return ()
+                return
             note = Note(*key, lambda: text, read.entry, books.names)
             books = replace(books, notes={key: read})
         else:
             note = _read_again(scope, facts.rules, key, text)
-        return ordered(_findings(_LintedNote(note, facts.rules), note, facts, books), scope.index.vaults)
-
-    def repair(self, scope: Scope, key: NoteKey) -> Repair | None:
-        """Make all safe fixes of a note; None where there are none or its text is unknown."""
-        text = scope.texts.get(key)
-        return None if text is None else repair(*key, text, lambda now: self.note(scope, key, now))
+        entry, hits = _all_hits(_LintedNote(note, facts.rules).hits, note, facts, books)
+        for hit in hits:
+            yield _finding(hit, note, entry), hit, note
 
     def _prepare(self, scope: Scope) -> VaultFacts:
         rules = Rules(
@@ -290,32 +307,44 @@ def _own_hits(note: Note, rules: Rules) -> Iterator[Hit]:
 
 
 def _findings(known: _LintedNote, note: Note, facts: VaultFacts, books: CheckedBooks | None) -> Iterator[Finding]:
-    hits: Iterable[Hit] = known.hits
-    entry: int | None = None
-    if isinstance(note.item, Entry):
-        entry = note.item.id if note.item.id >= 0 else None
-        checks = VAULT_CHECKS if books is None else (keywords.shared_keys,)
-        own = books.notes[note.note_key].hits if books is not None else ()
-        hits = (*known.hits, *own, *_hits(checks, note, facts))
-    earlier, placed = dict(zip(known.placed, known.told, strict=True)), []
+    entry, hits = _all_hits(known.hits, note, facts, books)
+    earlier = dict(zip(known.placed, known.told, strict=True))
     for hit in hits:
         finding = earlier.get(hit)
         if finding is None:
-            fix = None
-            if hit.fix is not None and note.document is not None:
-                fix = work_out(hit.fix, note.document, note.filename)
-            check = check_of(hit.code)
-            line = hit.line or (note.places.line(hit.field, hit.item) if note.text is not None else 0)
-            finding = Finding(
-                hit.code, check.severity, note.vault, note.filename, entry, note.names.get(hit.field, hit.field), line,
-                hit.message,
-                hit.advice or check.advice, fix,
-            )  # fmt: skip
+            finding = _with_fix(_finding(hit, note, entry), hit, note)
         elif finding.entry != entry:
             finding = replace(finding, entry=entry)
-        placed.append(hit)
         yield finding
-    known.placed = tuple(placed)
+    known.placed = hits
+
+
+def _all_hits(
+    own: tuple[Hit, ...], note: Note, facts: VaultFacts, books: CheckedBooks | None
+) -> tuple[int | None, tuple[Hit, ...]]:
+    """The id of the note's entry, if it has one, and its own hits together with those in which others have a part."""
+    if not isinstance(note.item, Entry):
+        return None, own
+    checks = VAULT_CHECKS if books is None else (keywords.shared_keys,)
+    read = books.notes[note.note_key].hits if books is not None else ()
+    return note.item.id if note.item.id >= 0 else None, (*own, *read, *_hits(checks, note, facts))
+
+
+def _finding(hit: Hit, note: Note, entry: int | None) -> Finding:
+    """A hit in its place; what can be done about it is not worked out yet."""
+    check = check_of(hit.code)
+    line = hit.line or (note.places.line(hit.field, hit.item) if note.text is not None else 0)
+    field = note.names.get(hit.field, hit.field)
+    return Finding(
+        hit.code, check.severity, *note.note_key, entry, field, line, hit.message, hit.advice or check.advice
+    )
+
+
+def _with_fix(finding: Finding, hit: Hit, note: Note) -> Finding:
+    """The finding with its fix, which takes as long as writing the note does."""
+    if hit.fix is None or note.document is None:
+        return finding
+    return replace(finding, fix=work_out(hit.fix, note.document, note.filename))
 
 
 def _about(scope: Scope) -> str:

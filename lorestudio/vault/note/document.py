@@ -269,7 +269,7 @@ class NoteDocument:
                 f"“{found.name}” in line {found.line} is no property that DeepLore reads. Rename it or edit the source."
             )
         raw = write_value(take_apart(found.raw), found.name, value, self._list_style)
-        return self._checked(self._replacing(found, raw), {**_values(self.text), found.name: value}, found.name)
+        return self._checked(self._replacing(found, raw), {**self._read, found.name: value}, found.name)
 
     def remove(self, name: str) -> TextEdit:
         """The edit that takes a property out, also where it is written several times.
@@ -282,8 +282,7 @@ class NoteDocument:
         if self._block is not None and not edit.text and (edit.start, edit.end) == (self._block.start, self._block.end):
             # Between two fences with nothing between them DeepLore would see no end and read on into the body.
             edit = TextEdit(edit.start, edit.end, "\r\n" if found[-1].raw.endswith("\r\n") else "\n")
-        values = _values(self.text)
-        values.pop(found[0].name, None)
+        values = {name: value for name, value in self._read.items() if name != found[0].name}
         return self._checked(edit, values, found[0].name)
 
     def rename(self, name: str, new: str) -> TextEdit:
@@ -306,7 +305,7 @@ class NoteDocument:
             edits.append(TextEdit(occurrence.start, occurrence.start + old_end, new))
         if not _is_read(found[0]):
             return joined(self.text, edits)
-        values = {new if key == found[0].name else key: value for key, value in _values(self.text).items()}
+        values = {new if key == found[0].name else key: value for key, value in self._read.items()}
         return self._checked(joined(self.text, edits), values, found[0].name)
 
     def alike(self, name: str, *, as_yaml: bool = False) -> TextEdit | None:
@@ -328,9 +327,14 @@ class NoteDocument:
         if as_yaml:
             value = _values("---\n" + spelling + "---\n").get(found.name)
         try:
-            return self._checked(edit, {**_values(self.text), found.name: value}, found.name)
+            return self._checked(edit, {**self._read, found.name: value}, found.name)
         except ValueError:
             return None
+
+    @cached_property
+    def _read(self) -> dict[str, Json]:
+        """What DeepLore reads of the whole front matter."""
+        return _values(self.text)
 
     @cached_property
     def _lines(self) -> list[str]:
@@ -379,7 +383,7 @@ class NoteDocument:
         raw = write_value(NumberParts(name + ":", "", "", self.newline), name, value, self._list_style)
         if self._block is not None:
             place = self.properties[-1].end if self.properties else self._block.end
-            return self._checked(TextEdit(place, place, raw), {**_values(self.text), name: value}, name)
+            return self._checked(TextEdit(place, place, raw), {**self._read, name: value}, name)
         between = note_spans.fences_without_fields(self.text)
         if between is not None:
             return self._checked(TextEdit(between, between, raw), {name: value}, name)

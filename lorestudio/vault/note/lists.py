@@ -13,7 +13,7 @@ from itertools import chain
 from msgspec import Struct
 
 from lorestudio.domain.javascript import WHITE_SPACE, Json, to_string, trim
-from lorestudio.domain.records import replace
+from lorestudio.domain.records import grouped, replace
 from lorestudio.vault import front_matter
 from lorestudio.vault.note.spans import is_filler
 from lorestudio.vault.note.spelling import (
@@ -55,9 +55,9 @@ def items_on_lines(parts: NumberParts) -> tuple[list[ListItem], str]:
     items: list[ListItem] = []
     before = ""
     for line in parts.body:
-        if is_item(line):
-            value = front_matter.parse("x:\n" + line)["x"]
-            items.append(ListItem(before, line, str(value[0]) if isinstance(value, list) else ""))
+        value = front_matter.list_item(line)
+        if value is not None:
+            items.append(ListItem(before, line, value))
             before = ""
         elif is_filler(line) or not items:
             before += line
@@ -290,18 +290,15 @@ def _plan(items: list[ListItem], new: list[str]) -> list[PlacedItem]:
     """Where each new item comes from."""
     matcher = SequenceMatcher(None, [item.value for item in items], new, autojunk=False)
     plan: list[PlacedItem] = []
-    free = set(range(len(items)))
     for tag, first, last, new_first, new_last in matcher.get_opcodes():
         for index in range(new_last - new_first):
             place = min(first + index, max(last - 1, first - 1))
             plan.append(PlacedItem(place if tag == "equal" else None, place))
-            if tag == "equal":
-                free.discard(place)
+    staying = {placed.kept for placed in plan}
+    free = grouped((item.value, place) for place, item in reversed(list(enumerate(items))) if place not in staying)
     for index, placed in enumerate(plan):
-        moved = next((place for place in sorted(free) if items[place].value == new[index]), None)
-        if placed.kept is None and moved is not None:
-            free.discard(moved)
-            plan[index] = PlacedItem(moved, placed.near)
+        if placed.kept is None and free.get(new[index]):
+            plan[index] = PlacedItem(free[new[index]].pop(), placed.near)
     return plan
 
 

@@ -6,9 +6,11 @@ from lorestudio.domain.entry import NoteKey
 from lorestudio.domain.records import replace
 from lorestudio.domain.texts import difference_lines
 from lorestudio.vault import front_matter
-from lorestudio.vault.lint.fixes import Repair
+from lorestudio.vault.lint import linter
+from lorestudio.vault.lint.fixes import Repair, work_out
 from lorestudio.vault.lint.linter import Linter
-from lorestudio.vault.lint.model import Finding
+from lorestudio.vault.lint.model import Finding, Fix, FixSpec
+from lorestudio.vault.note.document import NoteDocument
 from lorestudio.vault.note.text_edits import apply_edits
 from tests.vault.lint.vaults import findings, note, scope
 
@@ -146,3 +148,20 @@ def test_diff() -> None:
     assert [*difference_lines("a", "a", "f.md", "f.md")] == []
     old = Repair("Vault", "f.md", "a\rb\r", "a\rB\r", ())  # line ends of an old Mac: each line is one of the difference
     assert old.diff() == "--- f.md\n+++ f.md\n@@ -1,2 +1,2 @@\n a\n-b\n+B\n"
+
+
+def test_making_the_safe_fixes_of_a_note_works_out_no_more_of_them_than_it_makes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    worked_out: list[str] = []
+
+    def counted(spec: FixSpec, document: NoteDocument, filename: str) -> Fix | None:
+        worked_out.append(spec.title)
+        return work_out(spec, document, filename)
+
+    monkeypatch.setattr(linter, "work_out", counted)
+    text = note("keys: [harbour]\nrequires:" + "".join(f"\n  - Nobody {number}" for number in range(40)))
+    repair = Linter().repair(scope({"A.md": text}), A)
+    assert repair is not None
+    assert repair.after == note("keys: [harbour]")
+    assert list(repair.titles) == worked_out == [f"Remove “Nobody {number}” from requires" for number in range(40)]

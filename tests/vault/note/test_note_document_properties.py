@@ -434,3 +434,19 @@ def test_certainly_alike_is_never_wrong(text: str) -> None:
     value = front_matter.parse(raw)["x"]
     read = YAML(typ="safe", pure=True).load(raw)["x"]
     assert equal(value, read) or (value == [] and read is None)
+
+
+def test_a_list_is_read_a_few_times_for_a_change_and_not_once_for_each_item(monkeypatch: pytest.MonkeyPatch) -> None:
+    items = [f"quay {number}" for number in range(100)]
+    document = NoteDocument("---\nkeys:\n" + "".join(f"  - {item}\n" for item in items) + "---\n")
+    parse = front_matter.parse
+    parsed: list[str] = []
+
+    def counted(text: str, *, unicode_names: bool = False) -> dict[str, front_matter.Value]:
+        parsed.append(text)
+        return parse(text, unicode_names=unicode_names)
+
+    monkeypatch.setattr(front_matter, "parse", counted)
+    after = apply_edits(document.text, [document.set("keys", items[1:])])
+    assert after == document.text.replace("  - quay 0\n", "")
+    assert len(parsed) < 10
