@@ -99,8 +99,11 @@ class SystemsFeature(Feature):
         self._session.configured.connect(self._keep_changed)
         self._session.profile_renamed.connect(self._follow_profile)
         self._chat.modes.system_chosen.connect(self.choose)
+
+        def failed(error: Exception) -> None:
+            self._read(KnownSettings({}, (sentence_of(error),)))  # others wait to hear what holds
+
         title = tr("Reading the systems' settings")
-        failed = self.context.failing("systems", "warning")
         self._session.jobs.start(title, lambda _report: self.files.read(), done=self._read, failed=failed)
 
     def make_page(self) -> SystemsPane:

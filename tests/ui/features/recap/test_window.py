@@ -18,6 +18,7 @@ from lorestudio.settings.recap import RecapSettings
 from lorestudio.studio.chat import editing
 from lorestudio.studio.chat.editing import Voice
 from lorestudio.studio.project.answering import AnswerKind, ChatReply, ChatRequest, LlmError, Source
+from lorestudio.studio.project.settings import SystemSettingsFiles
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.systems.recap import session as session_module
 from lorestudio.systems.recap.queue import queue_path
@@ -57,6 +58,18 @@ def use(window: MainWindow, settings: RecapSettings, qtbot: QtBot) -> None:
     settle(window, qtbot)
     window.session.replays.configure({"recap": settings})
     settle(window, qtbot)
+
+
+def test_where_no_settings_of_systems_can_be_read_those_as_shipped_hold(
+    make_window: Callable[..., MainWindow], tmp_path: Path, path: Path, monkeypatch: pytest.MonkeyPatch, qtbot: QtBot
+) -> None:
+    def refused(_files: SystemSettingsFiles) -> None:
+        raise PermissionError(13, "Permission denied", "systems")
+
+    monkeypatch.setattr(SystemSettingsFiles, "read", refused)
+    window = look(make_window(make_project(tmp_path / "vault")), path, qtbot)
+    assert window.features.recap.recaps.open is not None
+    assert "permission denied" in said(window).lower()
 
 
 def look(window: MainWindow, path: Path, qtbot: QtBot) -> MainWindow:
