@@ -131,11 +131,24 @@ def _parts(whole: QWidget) -> Iterator[QWidget]:
 
 
 def _in_lines(parts: Iterable[QWidget]) -> Iterator[QWidget]:
-    """From left to right, and then from top to bottom: with the topmost stands what has its middle beside it."""
+    """From top to bottom, line by line: with the topmost stands what has its middle beside it."""
     line: list[QWidget] = []
     for part in sorted(parts, key=lambda each: (each.y(), each.x())):
         if line and part.geometry().center().y() > line[0].geometry().bottom():
-            yield from sorted(line, key=lambda each: each.x())
+            yield from _in_columns(line)
             line = []
         line.append(part)
-    yield from sorted(line, key=lambda each: each.x())
+    yield from _in_columns(line)
+
+
+def _in_columns(line: list[QWidget]) -> Iterator[QWidget]:
+    """From left to right; what stands below each other, beside something higher, line by line."""
+    columns: list[list[QWidget]] = []
+    end = -1
+    for part in sorted(line, key=lambda each: each.x()):
+        if part.x() > end:
+            columns.append([])
+        columns[-1].append(part)
+        end = max(end, part.geometry().right())
+    for column in columns:
+        yield from column if len(columns) == 1 else _in_lines(column)

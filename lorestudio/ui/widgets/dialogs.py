@@ -22,7 +22,7 @@ from PySide6.QtWidgets import (
 )
 
 from lorestudio.domain.resources import VERSION
-from lorestudio.ui.shell.qt import pressed_by_enter, stops
+from lorestudio.ui.shell.qt import move_keyboard, pressed_by_enter, stops
 from lorestudio.ui.shell.words import count, tr
 from lorestudio.ui.widgets.layouts import able, button, column, label, named, resize_for_letters, text_view
 
@@ -46,6 +46,10 @@ class Dialog(QDialog):
         found = stops(self)
         if found and self.focusWidget() is None:
             found[0].setFocus()
+
+    def focusNextPrevChild(self, forward: bool) -> bool:
+        """Qt: Tab and Shift+Tab go as the parts lie."""
+        return move_keyboard(self, forward=forward)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Qt: Enter presses the button that has the keyboard, not the one that accepts the dialog."""

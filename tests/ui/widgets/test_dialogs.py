@@ -11,6 +11,7 @@ from PySide6.QtCore import QSettings, QSize, Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import (
+    QApplication,
     QDialog,
     QDialogButtonBox,
     QFileDialog,
@@ -27,7 +28,7 @@ from shiboken6 import isValid
 
 from lorestudio.domain.resources import VERSION
 from lorestudio.ui.widgets import dialogs, layouts
-from lorestudio.ui.widgets.layouts import button, column
+from lorestudio.ui.widgets.layouts import button, column, label, named, row
 from tests.ui.conftest import drain
 
 
@@ -63,6 +64,26 @@ def each_way(open_box: Callable[[list[object]], QDialog]) -> dict[str, list[obje
         found[name or "Escape"] = told
     first.reject()
     return found
+
+
+def test_tab_goes_as_the_parts_lie_whichever_was_made_first(parent: QWidget) -> None:
+    dialog = dialogs.Dialog(parent, "Profiles", (600, 400))
+    answers = dialog.answers("Use")
+    below, above, left = (
+        named(QPlainTextEdit(dialog, tabChangesFocus=True), name) for name in ("below", "above", "left")
+    )
+    right = column(row(label(dialog, "Compare with"), above), below)
+    column(row((left, 1), (right, 1)), answers, of=dialog)
+    dialog.open()
+    drain()
+    ends = sorted(buttons(dialog).values(), key=lambda each: each.x())
+    order = [left, above, below, *ends]
+    for key, next_ones in ((Qt.Key.Key_Tab, [*order, left]), (Qt.Key.Key_Backtab, [left, *reversed(order)])):
+        for expected in next_ones:
+            assert QApplication.focusWidget() is expected
+            QTest.keyClick(expected, key)
+        left.setFocus()
+    dialog.reject()
 
 
 def test_before_something_that_cannot_be_undone(parent: QWidget) -> None:
