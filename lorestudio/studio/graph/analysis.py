@@ -15,7 +15,7 @@ from msgspec import Struct, field
 from lorestudio.domain.entry import Entry
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.lifecycle import heed
-from lorestudio.studio.graph.graph import EdgeKind, NoteGraph, Point, pair, undirected
+from lorestudio.studio.graph.graph import EdgeKind, NoteGraph, Point, pair, stoppable_graph, undirected
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -89,11 +89,10 @@ class GraphStudy(Struct, frozen=True):
 def study(graph: NoteGraph, entries: Sequence[Entry], *, alpha: float = 0.05) -> GraphStudy:
     """Everything about a graph of these entries. `alpha` is the disparity filter's (setting `graphEdgeFilterAlpha`).
 
-    Raises Cancelled.
+    It heeds who waits for it (`stoppable`). Raises Cancelled.
     """
     flat = undirected(graph)
     central = centrality(flat)
-    heed()
     kept, connected = backbone(flat, alpha), _connected(flat)
     del flat  # the search for communities makes a copy, too, and each has a table for every node and edge
     groups = communities(graph, connected, entries)
@@ -104,10 +103,8 @@ def study(graph: NoteGraph, entries: Sequence[Entry], *, alpha: float = 0.05) ->
 
 def _connected(flat: nx.Graph) -> nx.Graph:
     """The entries that have an edge, in order: a subgraph view gives its nodes in the order of a set."""
-    import networkx as nx
-
     view = flat.subgraph([entry for entry in flat if flat.degree(entry)])
-    ordered = nx.Graph()
+    ordered = stoppable_graph()()
     ordered.add_nodes_from(sorted(view))
     ordered.add_weighted_edges_from(sorted(view.edges(data="weight")))
     return ordered
@@ -120,7 +117,6 @@ def communities(graph: NoteGraph, connected: nx.Graph, entries: Sequence[Entry])
     parts: list[set[int]] = []
     if len(connected):
         for level in nx.community.louvain_partitions(connected, weight="weight", seed=SEED):
-            heed()
             parts = level
     rank = {entry: (-len(graph.neighbours[entry]), entry) for entry in graph.nodes}
     members = sorted((tuple(sorted(part, key=rank.__getitem__)) for part in parts), key=lambda part: (-len(part), part))

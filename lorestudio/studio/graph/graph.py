@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from enum import StrEnum
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import chain
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar
 
 from msgspec import Struct
 
@@ -26,6 +26,9 @@ from lorestudio.systems.base import WakeFinder
 
 if TYPE_CHECKING:
     import networkx as nx
+
+_Key = TypeVar("_Key")
+_Item = TypeVar("_Item")
 
 LEAST_NAME: Final = 2
 """Shorter names are found everywhere and say nothing."""
@@ -241,11 +244,28 @@ def neighbours(nodes: Iterable[int], edges: Iterable[Edge]) -> Mapping[int, tupl
     return {entry: tuple(sorted(others)) for entry, others in found.items()}
 
 
-def undirected(graph: NoteGraph) -> nx.Graph:
-    """All nodes, and one weighted edge for each connected pair: what networkx's algorithms work on."""
+class _Heeding(dict[_Key, _Item]):
+    """Whoever looks something up in it heeds who waits (`stoppable`)."""
+
+    def __getitem__(self, key: _Key) -> _Item:
+        heed()
+        return super().__getitem__(key)
+
+
+@cache
+def stoppable_graph() -> type[nx.Graph]:
+    """The kind of graph whose algorithms raise Cancelled: those of networkx take half a minute for large vaults."""
     import networkx as nx
 
-    made = nx.Graph()
+    class StoppableGraph(nx.Graph):  # type: ignore[misc]  # networkx tells no types
+        node_dict_factory = adjlist_outer_dict_factory = _Heeding
+
+    return StoppableGraph
+
+
+def undirected(graph: NoteGraph) -> nx.Graph:
+    """All nodes, and one weighted edge for each connected pair: what networkx's algorithms work on."""
+    made = stoppable_graph()()
     made.add_nodes_from(graph.nodes)
     made.add_weighted_edges_from((edge.source, edge.target, edge.weight) for edge in graph.edges)
     return made

@@ -12,6 +12,8 @@ from lorestudio.studio.graph.analysis import (
     MISSING_LIMIT,
     MissingConnection,
     backbone,
+    centrality,
+    communities,
     community_name,
     graph_json,
     local_graph,
@@ -143,6 +145,25 @@ def test_building_can_be_stopped() -> None:
     token.cancel()
     with pytest.raises(Cancelled), stoppable(token):
         build_graph(linked({"a": "b"}))
+
+
+def test_what_is_found_out_about_a_graph_can_be_stopped_at_every_node_of_every_search() -> None:
+    size = 40
+    index = clusters(5, size // 5)
+    graph = build_graph(index)
+    flat = undirected(graph)
+    whole, level = LaterStop(), LaterStop()
+    with stoppable(whole):
+        assert len(centrality(flat)) == size
+    assert whole.looks >= size * (size // 5), "at each node that is reached from each"
+    with stoppable(level):
+        assert communities(graph, flat, index.entries)
+    assert level.looks >= 2 * size, "at each node, and whenever one joins another"
+    for work in (centrality, lambda flat: communities(graph, flat, index.entries)):
+        impatient = LaterStop(size)
+        with stoppable(impatient), pytest.raises(Cancelled):
+            work(flat)
+        assert impatient.looks == size + 1
 
 
 # ---- communities, centrality, backbone ------------------------------------------------------------------------------
