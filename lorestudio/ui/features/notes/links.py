@@ -310,7 +310,7 @@ class LinksPane(Pane):
         self.state.setText(tr(silence))
         if not groups:
             told = tr("Nothing links to this note, names it or wakes it, and it links to nothing and wakes nothing.")
-            if silence:
+            if finder is not None and not finder.tells:
                 told = tr("Nothing links to this note or names it, and it links to nothing. Traces tell what wakes it.")
             self.say_empty(tr("No links"), told)
 

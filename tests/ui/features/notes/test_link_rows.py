@@ -383,11 +383,13 @@ def test_other_keys_of_the_vault_wake_others(make_pane) -> None:
 
 
 def test_where_recursion_is_off_nothing_is_woken_and_that_is_said(make_pane) -> None:
-    pane, desk = make_pane()
+    pane, desk = make_pane({**NOTES, "Moth.md": "---\ntags: [lorebook]\nkeys: [moth]\n---\n# Moth\n\nGrey.\n"})
     desk.session.set_project(desk.session.project.with_settings(DeepLoreSettings()))
     look(pane, desk, "Bell.md")
     assert LinkSection.WAKES not in sections(pane)
     assert pane.state.text() == "Recursion is off in the settings, so no text wakes an entry."
+    look(pane, desk, "Moth.md")
+    assert "Traces tell what wakes it" not in pane.empty.text.text(), "nothing does"
 
 
 def test_entries_of_a_lorebook_are_woken_by_their_own_rules(make_pane, tmp_path: Path) -> None:
