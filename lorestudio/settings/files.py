@@ -357,15 +357,18 @@ class NamedFiles(Generic[_Named]):
         return found, found.path if found is not None else self._free_path(name)
 
     def _move(self, old: _Named, new: str, document: Mapping[str, Json]) -> Path:
-        """Write what has another name now, into a file called so; the old one goes."""
+        """Write what has another name now into its file, then call the file so: at no moment are there two of it."""
         taken = of_name(self.all(), new)
         if taken is not None and taken.path != old.path:
             raise SettingsError(f"There is a {self._what} “{taken.name}” already. Choose another name.")
         path = self._free_path(new, old.path)
-        write_document(path, document)
-        if path != old.path:
-            _remove(old.path)
-        return path
+        write_document(old.path, document)
+        try:
+            return old.path.rename(path)
+        except OSError as error:
+            reason = error.strerror or str(error)
+            told = f"It is called “{new}” now, but {old.path} cannot be renamed to {path.name} ({reason})."
+            raise SettingsError(f"{told} It can be used as it is.") from None
 
     def _free_path(self, name: str, own: Path | None = None) -> Path:
         """A file called as it is, as far as a file can be called so; `own` where other capitals are all there is."""

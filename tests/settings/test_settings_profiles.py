@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -78,6 +79,36 @@ def test_renaming_moves_the_file_and_keeps_the_settings(profiles: SettingsProfil
     assert profiles.find("Tiny").settings == SMALL
     assert profiles.rename("Tiny", "TINY").name == "TINY"
     assert {each.name for each in profiles.all()} == {"Other", "TINY"}
+
+
+@pytest.mark.parametrize("step", ["replace", "rename", "unlink"])
+def test_a_renaming_that_ends_midway_leaves_one_profile(
+    profiles: SettingsProfiles, monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    profiles.save("Small", SMALL)
+    monkeypatch.setattr(Path, step, _ended)
+    with suppress(KeyboardInterrupt):  # as little is tidied as where the program is killed
+        profiles.rename("Small", "Tiny")
+    (left,) = profiles.all()
+    assert (left.name in {"Small", "Tiny"}, left.settings) == (True, SMALL)
+
+
+def _ended(*_arguments: object, **_named: object) -> None:
+    raise KeyboardInterrupt
+
+
+def test_a_renamed_profile_whose_file_cannot_be_renamed_can_be_used_and_it_is_said(
+    profiles: SettingsProfiles, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    profiles.save("Small", SMALL)
+
+    def refused(*_arguments: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "rename", refused)
+    with pytest.raises(SettingsError, match=r"called “Tiny” now, .*Small\.json cannot be renamed to Tiny\.json"):
+        profiles.rename("Small", "Tiny")
+    assert profiles.find("Tiny").settings == SMALL
 
 
 def test_a_file_laid_there_by_hand_is_a_profile_and_a_broken_one_is_seen(profiles: SettingsProfiles) -> None:
