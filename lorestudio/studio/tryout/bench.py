@@ -162,6 +162,7 @@ def bench_rows(journeys: Journeys, places: Sequence[FoundKey], message: int) -> 
             continue  # a guide: no text brings it in
         ref = trace.entries[entry]
         explained = fate.explain(trace)
+        how, how_sentence, waking = _came_in(journeys, entry)
         own = by_entry.get(entry, [])
         here = tuple(place for place in own if place.message == message and place.start is not None)
         went_in = injected.get(entry)
@@ -173,21 +174,29 @@ def bench_rows(journeys: Journeys, places: Sequence[FoundKey], message: int) -> 
                 explained.label,
                 explained.sentence,
                 ref.tokens if went_in is None else went_in.tokens,
-                *_came_in(journeys, entry),
-                tuple(dict.fromkeys(place.key for place in own)),
+                how,
+                how_sentence,
+                tuple(dict.fromkeys((*waking, *(place.key for place in own)))),
                 here,
             )
         )
     return tuple(rows)
 
 
-def _came_in(journeys: Journeys, entry: int) -> tuple[str, str]:
-    """What made the entry a candidate, in short and as a sentence: of a key in another entry's text, whose."""
+def _came_in(journeys: Journeys, entry: int) -> tuple[str, str, tuple[str, ...]]:
+    """What made the entry a candidate, in short and as a sentence: of a key in another entry's text, whose, and which.
+
+    Such keys are in no text of the chat, where keys are looked for otherwise.
+    """
     how = journeys.came_in(entry)
     if how is None:
-        return "", ""
-    source = journeys.ways_in[entry][1].details.get("source")
-    return how.label if source is None else f"Key in “{source}”", how.sentence
+        return "", "", ()
+    details = journeys.ways_in[entry][1].details
+    source = details.get("source")
+    if source is None:
+        return how.label, how.sentence, ()
+    keys = (details.get("key"), details.get("refine_key"))
+    return f"Key in “{source}”", how.sentence, tuple(key for key in keys if isinstance(key, str))
 
 
 def _told(

@@ -68,8 +68,8 @@ def test_of_a_key_in_the_text_of_another_entry_it_is_said_whose(system: str, set
     notes = {name: NOTES[name].replace("refine_keys: [rises]\n", "") for name in ("Lamp.md", "Tide.md")}
     project = replace(project_of(notes, recursive_scan=True), chat=None)
     result = Bench(Simulator(project, system_of(project.scene(), KINDS[system], settings))).test("A lamp.")
-    assert {row.title: (row.injected, row.how) for row in result.rows} == {
-        "Lamp": (True, "Key found"), "Tide": (True, "Key in “Lamp”"),
+    assert {row.title: (row.injected, row.how, row.keys) for row in result.rows} == {
+        "Lamp": (True, "Key found", ("lamp",)), "Tide": (True, "Key in “Lamp”", ("tide",)),
     }  # fmt: skip
 
 
