@@ -170,15 +170,15 @@ def order_notes(
     known = lore_of(vault)
     project = open_project([vault])
     say_all(project.problems)
-    ranks, entries = Ranks(project), {entry.filename: entry for entry in project.index.entries}
+    ranks = Ranks(project)
+    order = ranks.in_order()
     if notes:
         named = list(dict.fromkeys(find_lore(known, project, name) for name in notes))
+        entries = {entry.filename: entry for entry in order}
         strangers = [name for name in named if name not in entries]
         if strangers:
             raise InputError(strangers[0], "this note is no entry, so it has no place in the order.")
         order = [entries[name] for name in (reversed(named) if ranks.of_books else named)]
-    else:
-        order = ranks.in_order()
     numbers = ranks.stepped(order, step)
     if not numbers:
         say("they are numbered in this order already." if order else "there is no entry that could be numbered.")

@@ -15,6 +15,7 @@ from msgspec import Struct
 from lorestudio.domain.entry import Entry, NoteProblem
 from lorestudio.domain.javascript import Json, to_string, trim
 from lorestudio.domain.texts import reading_order
+from lorestudio.exchange.lorebooks.kinds.risu import is_lore
 from lorestudio.exchange.lorebooks.reading import NAMED
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.notes.book_entries import entry_texts, is_book_entry, plan_edits
@@ -159,13 +160,20 @@ def stepped_priorities(priorities: Sequence[float], step: int = STEP) -> dict[in
 
 class Ranks:
     """What ranks the entries of a project: the priorities of its notes, the lowest first, or the orders of its
-    lorebooks' entries, the highest first. An entry's order is its book's, also where it is read as a note.
+    lorebooks' entries, the highest first. An entry's order is its book's, also where it is read as a note. A folder of
+    Risu's, which SillyTavern takes for an entry, has no place among them: its file has no order for it.
     """
 
     def __init__(self, project: Project | None) -> None:
         self._project, self.of_books = project, project is not None and project.of_books
         books = project.books if project is not None and self.of_books else ()
         self._orders = {(book.name, f"{NAMED}{each.name}"): each.order for book in books for each in book.entries}
+        self._folders = {
+            (book.name, f"{NAMED}{each.name}")
+            for book in books
+            for each, raw in zip(book.entries, book.raws, strict=True)
+            if not is_lore(raw)
+        }
         self.name = "order" if self.of_books else "priority"
 
     def number(self, entry: Entry) -> float:
@@ -179,7 +187,8 @@ class Ranks:
             number = self.number(entry)
             return (number if self.of_books else rank(number)), reading_order(entry.title)
 
-        return sorted(self._project.index.entries if self._project is not None else (), key=place)
+        entries = self._project.index.entries if self._project is not None else ()
+        return sorted((entry for entry in entries if entry.note_key not in self._folders), key=place)
 
     def stepped(self, order: Sequence[Entry], step: int = STEP) -> dict[Path, int]:
         """The new numbers of entries in this order, the lowest first, by their paths; see `stepped_priorities`."""
@@ -197,8 +206,9 @@ class Ranks:
         shift = LEAST_PRIORITY + STEP * len(order) - math.floor(min(numbers, default=0)) if self.of_books else 0
         found: dict[Path, int] = {}
         for at, number in numbered([number + shift for number in numbers]).items():
-            path = self._project.note_path(*order[at].note_key) if self._project is not None else None
-            if path is not None:
+            key = order[at].note_key
+            path = self._project.note_path(*key) if self._project is not None else None
+            if path is not None and key not in self._folders:
                 found[path] = number - shift
         return found
 

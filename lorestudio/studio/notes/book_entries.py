@@ -110,16 +110,18 @@ def _spelled(name: str, raw: Mapping[str, Json]) -> IndexedNote:
 class _BookText(Terse, frozen=True):
     """A lorebook's file as it is on the disk. `found` are its entries by uid, with where they stand in `entries`.
 
-    `other` is what a card or another program's file says in World Info's fields, None for a World Info file.
+    `other` is what a card or another program's file says in World Info's fields, None for a World Info file. `shown`
+    are the uids of what SillyTavern takes for entries, and that program does not, as Risu's folders.
     """
 
-    unprinted = ("data", "document", "found", "other")
+    unprinted = ("data", "document", "found", "other", "shown")
 
     path: Path
     data: bytes
     document: Json
     found: Mapping[str, Sequence[tuple[str | int, Mapping[str, Json]]]]
     other: Lore | None = None
+    shown: frozenset[str] = frozenset()
 
     @property
     def digest(self) -> str:
@@ -137,6 +139,18 @@ class _BookText(Terse, frozen=True):
                 f"“{self.path.name}” has {len(here)} entries with the uid {uid}, which cannot be told apart."
             )
         return here[0][1] if here else None
+
+    def there(self, uid: str) -> Mapping[str, Json]:
+        """The entry. Raises VaultError where there is none, or where two have one uid."""
+        raw = self.entry(uid)
+        if raw is None and uid in self.shown:
+            raise VaultError(
+                f"The uid {uid} of “{self.path.name}” is a folder there, and no entry, so it is shown only. Change "
+                "it in the program that the file is of."
+            )
+        if raw is None:
+            raise VaultError(f"“{self.path.name}” has no entry with the uid {uid} any more. Reload from disk.")
+        return raw
 
     def changed(self, entries: Mapping[str, Mapping[str, Json] | None]) -> bytes:
         """The file with other entries, by uid: None takes one out, an unknown uid puts one behind the others.
@@ -253,7 +267,7 @@ def _other(path: Path, data: bytes) -> _BookText:
             found[entry.name] = [(entry.name, {name: value for name, value in raw.items() if name in known})]
     if found.keys() != uids:
         raise InputError(path, "two of its entries have one number, and SillyTavern takes one. Import it as notes.")
-    return _BookText(path, data, None, found, lore)
+    return _BookText(path, data, None, found, lore, frozenset(entry.name for entry in book.entries) - uids)
 
 
 def _uid(path: Path) -> str:
@@ -264,9 +278,7 @@ def read_text(path: Path) -> tuple[str, str]:
     """The text of a note or of an entry of a lorebook, and its digest. Raises VaultError."""
     if not is_book_entry(path):
         return read_note(path)
-    raw = _read(path.parent).entry(_uid(path))
-    if raw is None:
-        raise VaultError(f"“{path.parent.name}” has no entry with the uid {_uid(path)} any more.")
+    raw = _read(path.parent).there(_uid(path))
     text = entry_text(raw)
     if NoteDocument(text).body != (raw.get("content") or ""):
         raise VaultError("The text of this entry cannot be told from its properties, so it is shown only.")
@@ -415,9 +427,7 @@ def _planned(title: str, paths: Sequence[Path], change: _Change) -> Planned:
         free = book.free()
         entries: dict[str, Mapping[str, Json] | None] = {}
         for each in dict.fromkeys(each for each in paths if each.parent == path):
-            raw = book.entry(_uid(each))
-            if raw is None:
-                raise VaultError(f"“{path.name}” has no entry with the uid {_uid(each)} any more. Reload from disk.")
+            raw = book.there(_uid(each))
             named.append(to_string(raw.get("comment") or f"entry {_uid(each)}"))
             entries |= change(each, raw, free)
         count += sum(raw is None or raw != book.entry(uid) for uid, raw in entries.items())

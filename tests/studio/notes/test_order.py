@@ -12,9 +12,11 @@ from hypothesis import strategies as st
 
 from lorestudio.exchange.lorebooks.entry import NEW_ENTRY
 from lorestudio.studio.notes.batch_edit import LEAST_PRIORITY, Ranks, moved_priorities, plan_numbers, stepped_priorities
+from lorestudio.studio.notes.book_entries import plan_title
 from lorestudio.studio.project.project import open_project
 from lorestudio.systems.registry import KINDS
 from lorestudio.trace.model import rank
+from lorestudio.vault.files import VaultError
 from tests.studio.note_worlds import applied, write_vault
 
 
@@ -94,3 +96,22 @@ def test_a_lorebooks_entries_are_ranked_by_its_orders_whoever_reads_them(tmp_pat
     assert [(entry.title, ranks.number(entry)) for entry in order] == [("Low", 0), ("Middle", 5), ("High", 500)]
     assert (ranks.name, ranks.stepped(order)) == ("order", {path / "uid 1": 10, path / "uid 2": 20})
     assert ranks.moved([order[2], *order[:2]], range(1)) == {path / "uid 2": -10}
+
+
+def test_a_folder_in_a_file_of_risu_gets_no_number_and_is_said_to_be_one(tmp_path: Path) -> None:
+    """SillyTavern takes it for an entry, so it stands in the list; the file has no order for it."""
+    path = tmp_path / "Book.json"
+    folder = {"mode": "folder", "key": "f", "comment": "Places", "content": "", "insertorder": 100}
+    harbour = {"mode": "normal", "key": "quay", "comment": "Harbour", "content": "Grey.", "insertorder": 100}
+    bell = {**harbour, "key": "bell", "comment": "Bell", "insertorder": 90, "folder": "f"}
+    path.write_text(json.dumps({"type": "risu", "ver": 1, "data": [folder, harbour, bell]}), "utf-8")
+    project = open_project([path])
+    ranks, places = Ranks(project), {entry.title: entry for entry in project.index.entries}
+    assert [entry.title for entry in ranks.in_order()] == ["Bell", "Harbour"]
+    moved = [places[title] for title in ("Harbour", "Places", "Bell")]  # dragged in the table, where it stands
+    assert ranks.moved(moved, range(2, 3)) == {path / "uid 2": 110}
+    (change,) = plan_numbers([], ranks.name, ranks.stepped(ranks.in_order(), 5)).changes.changes
+    after = json.loads(change.data(change.after or ""))["data"]
+    assert after == [folder, {**harbour, "insertorder": 95}, bell]
+    with pytest.raises(VaultError, match=r"The uid 0 of “Book\.json” is a folder there, and no entry"):
+        plan_title(path / "uid 0", "Other")
