@@ -218,7 +218,6 @@ class KeptPlace(QObject):
         self._moves: dict[Path, Path] = {}
         self._held = False
         self.recent: list[Path] = []
-        selection.entry_changed.connect(self._follow_entry)
         selection.stage_changed.connect(self._follow_entry)
         selection.generation_changed.connect(self._follow_message)
 

@@ -137,13 +137,13 @@ def label_of(generation: Generation, swiped: Collection[int], last: int) -> str:
 def shown_generations(
     generations: Sequence[Generation], line: Sequence[Generation], chosen: Generation | None, *, swipes: bool
 ) -> tuple[Generation, ...]:
-    """The columns: all generations, or of each reply the swipe that the chat went on from, or the one looked at."""
+    """The columns: all generations, or the `line` of the swipes that the chat went on from, with the one looked at."""
     if swipes:
         return tuple(generations)
     wanted = {generation.message: generation for generation in line}
     if chosen is not None and chosen.message in wanted and chosen in generations:
         wanted[chosen.message] = chosen
-    return tuple(sorted(wanted.values()))
+    return tuple(wanted.values())
 
 
 def make_content(
