@@ -679,8 +679,11 @@ def test_what_is_no_note_is_not_taken_in(session: Session, qtbot: QtBot, tmp_pat
     picture.write_bytes(b"\\x89PNG")
     before = session.project
     assert before is not None
+    said: list[str] = []
+    session.notice.connect(lambda notice: said.append(notice.text))
     session.reading.notes_written([picture, tmp_path / "elsewhere.md"])
     ready(session, qtbot)
+    assert said == []  # and nothing failed over it
     assert session.project is not None
     assert session.project.index.entries == before.index.entries
     assert [each.filename for each in session.project.index.left_out] == [

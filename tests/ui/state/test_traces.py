@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from types import SimpleNamespace
 from typing import cast
 
@@ -15,10 +16,10 @@ from lorestudio.trace.model import Trace
 from lorestudio.trace.text import turn_words
 from lorestudio.trace.timeline import NEVER, Fired
 from lorestudio.ui.state.choices import RunChoice
-from lorestudio.ui.state.replay_worker import MOST_SIMULATORS, Replay, WantedReplay
+from lorestudio.ui.state.replay_worker import MOST_EARLIER, MOST_SIMULATORS, Replay, WantedReplay
 from lorestudio.ui.state.session import Session
 from lorestudio.ui.state.traces import FiringCounts
-from tests.ui.worlds import BELL, CROWN, SKARN, make_trace
+from tests.ui.worlds import BELL, CROWN, SKARN, make_project, make_trace
 
 FIRST, SECOND = Generation(2), Generation(5)
 
@@ -101,3 +102,20 @@ def test_before_a_change_is_the_newest_other_run_of_the_same_system(make_session
     assert runs.before_change(SECOND) is None
     runs.traces = TraceBook()
     assert runs.before_change(FIRST) is None  # nothing stands beside what was not run
+
+
+def test_before_a_change_of_the_settings_is_the_newest_of_the_runs_until_then(
+    make_session: Callable[..., Session], tmp_path: Path
+) -> None:
+    session = make_session(make_project(tmp_path), replay=False)
+    runs, project = session.runs, session.project
+    assert project is not None
+    for budget, count in ((1000, MOST_EARLIER + 1), (2000, 1)):
+        for number in range(count):
+            newest = make_trace(2)
+            simulator = cast("Simulator", SimpleNamespace(traces={FIRST: newest}))
+            runs.remember(Replay(WantedReplay(RunChoice(system=f"{budget} {number}")), {}, simulator=simulator))
+        settings = project.settings.model_copy(update={"max_tokens_budget": budget})
+        session.set_project(replace(project, settings=settings))
+        runs.traces = TraceBook({FIRST: make_trace(2)})
+        assert runs.before_change(FIRST) is newest
