@@ -307,6 +307,11 @@ def test_steps_are_those_of_this_run_and_can_be_stopped(window: MainWindow, qtbo
     assert scores.steps.view.isEnabled()
     drain()
     assert not can["scores.stop"].isEnabled()
+    window.run("replay.all")  # as it was run: while that goes on, and afterwards, the steps are of this run
+    assert window.session.busy
+    assert scores.steps.view.isEnabled()
+    settle(window)
+    assert scores.steps.view.isEnabled()
     project = window.session.project
     window.session.set_project(replace(project, settings=project.settings.model_copy(update={"max_entries": 9})))
     assert scores.steps_words.text() == "Of an earlier run. Try again to see them now."
