@@ -237,6 +237,9 @@ def test_a_search_is_given_up_where_its_settings_change(window: MainWindow) -> N
     pane.way.setCurrentIndex(1)
     pane.start.click()
     assert not pane.stop.isHidden()
+    window.run("replay.all")
+    assert window.session.busy
+    assert not pane.stop.isHidden(), "it is run as before"
     set_to(window, max_entries=3)
     assert pane.stop.isHidden()
     assert pane.state.text() in {EARLIER, "Stopped, because the chat is run otherwise now. Search again."}
