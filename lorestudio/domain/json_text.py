@@ -53,10 +53,15 @@ def parse_json(text: str) -> Json:
 
 def json_or_none(text: str) -> Json:
     """The value of a text that may be JSON, None where it is something else."""
+    return next(iter(decoded(text)), None)
+
+
+def decoded(text: str) -> list[Json]:
+    """The value of a JSON text, as a list of one; an empty list where it is none."""
     try:
-        return parse_json(text)
-    except ValueError:
-        return None
+        return [DECODER.decode(text)]
+    except (ValueError, RecursionError):  # where it is wrong is asked by nobody, and takes longer than reading it
+        return []
 
 
 def _deepest(text: str) -> int:
@@ -170,19 +175,20 @@ def values_in(text: str, *, arrays: bool = False) -> Iterator[Json]:
     """The JSON values that a reply's text may mean, the likeliest first; with `arrays`, no objects and envelopes."""
     text = trim(_without_fence_lines(text))
     for candidate in _readings(text, arrays=arrays) if text else ():
-        yield from _decode(candidate)
+        yield from decoded(candidate)
 
 
 def _without_fence_lines(text: str) -> str:
     """The text without lines that are only a code fence, and without the white space around those."""
     kept: list[str] = []
-    done = 0
+    done = since = 0  # what lies before `since` is no white space before the next fence
     for fence in _FENCE.finditer(text):
-        before = text[done : fence.start()]
-        blank = _LINE_START.search(text, done + len(trim_end(before)), fence.start() + 1)
+        before = text[since : fence.start()]
+        blank = _LINE_START.search(text, since + len(trim_end(before)), fence.start() + 1)
+        since = fence.start()
         if blank is not None:
             kept.append(text[done : blank.start()])
-            done = fence.end()
+            done = since = fence.end()
     return "".join([*kept, text[done:]])
 
 
@@ -265,11 +271,3 @@ def _balanced(text: str) -> Iterator[tuple[int, int]]:
 
 
 _BRACKETS: Final = (("[", "]"), ("{", "}"))
-
-
-def _decode(text: str) -> list[Json]:
-    """The value of a JSON text, as a list of one; an empty list where it is none."""
-    try:
-        return [DECODER.decode(text)]
-    except (ValueError, RecursionError):  # where it is wrong is asked by nobody, and takes longer than reading it
-        return []

@@ -17,7 +17,7 @@ from pydantic.alias_generators import to_camel
 from lorestudio.domain.chat import Message
 from lorestudio.domain.entry import BUILT_IN_FIELDS, Entry, FieldDefinition, VaultIndex
 from lorestudio.domain.javascript import Json
-from lorestudio.domain.json_text import parse_json
+from lorestudio.domain.json_text import json_or_none
 from lorestudio.domain.records import field_names, replace
 from lorestudio.domain.state import ChatControls
 from lorestudio.domain.texts import meant
@@ -372,12 +372,7 @@ def _documents(path: Path, text: str) -> Iterator[tuple[int | None, str, object]
 
 def _are_json_lines(lines: list[str]) -> bool:
     """Whether most of the lines are objects of their own, so that a broken one is the exception."""
-    objects = 0
-    for line in lines:
-        try:
-            objects += isinstance(parse_json(line), dict)
-        except ValueError:
-            continue
+    objects = sum(isinstance(json_or_none(line), dict) for line in lines)
     return len(lines) > 1 and 2 * objects >= len(lines)
 
 

@@ -8,11 +8,15 @@ import tracemalloc
 import httpx
 import pytest
 
-from lorestudio.domain.json_text import values_in
+from lorestudio.domain import json_text
+from lorestudio.domain.javascript import trim_end
+from lorestudio.domain.json_text import json_or_none, values_in
 from lorestudio.llm.errors import LlmError
 from lorestudio.llm.http.client import client_for
 from lorestudio.llm.messages import ChatReply, ChatRequest
 from lorestudio.llm.profiles import Api, Profile
+from lorestudio.systems.facts import extraction
+from lorestudio.systems.recap.asking import answer_value
 
 BODIES = {
     "infinite": "1e999",
@@ -89,3 +93,32 @@ def test_brackets_that_never_close_take_no_memory() -> None:
         assert tracemalloc.get_traced_memory()[1] < 8 * len(text)  # 32 for each of its characters
     finally:
         tracemalloc.stop()
+
+
+def test_where_a_reply_is_nested_too_deeply_is_not_looked_for_as_nobody_is_told(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    looked: list[str] = []
+    monkeypatch.setattr(json_text, "_deepest", lambda text: looked.append(text) or 0)
+    nested = "[" * 5000
+    assert json_or_none(nested) is None
+    with pytest.raises(ValueError, match="no JSON"):
+        answer_value(nested)
+    with pytest.raises(ValueError, match="no JSON"):
+        extraction.read_reply(nested, strict=True)
+    assert looked == []
+
+
+def test_fences_that_hold_text_are_passed_over_without_reading_all_before_them_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    trimmed: list[int] = []
+
+    def counted(text: str) -> str:
+        trimmed.append(len(text))
+        return trim_end(text)
+
+    monkeypatch.setattr(json_text, "trim_end", counted)
+    text = "x ```json\n" * 500
+    assert list(values_in(text)) == []
+    assert sum(trimmed) < 2 * len(text)

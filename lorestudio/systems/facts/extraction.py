@@ -14,7 +14,7 @@ from typing import Final
 from msgspec import Struct
 
 from lorestudio.domain.javascript import Json, to_string, trim, truthy
-from lorestudio.domain.json_text import json_or_none, mapping_in, objects_in, parse_json, texts_in
+from lorestudio.domain.json_text import decoded, json_or_none, mapping_in, objects_in, texts_in
 from lorestudio.domain.patterns import own_pattern
 from lorestudio.domain.resources import prompt_text
 from lorestudio.llm.embedding import Embedder, Vector
@@ -106,11 +106,9 @@ def read_reply(reply: str | None, *, strict: bool) -> tuple[dict[str, Json], ...
     if not strict:
         text = trim(text)
     text = trim(_CLOSING.sub("", _OPENING.sub("", text)))
-    try:
-        parsed = parse_json(text)
-    except ValueError:
-        raise ValueError(f"the reply with the facts is no JSON: {cut(text, _SHOWN)}") from None
-    return validated(parsed)
+    for parsed in decoded(text):
+        return validated(parsed)
+    raise ValueError(f"the reply with the facts is no JSON: {cut(text, _SHOWN)}")
 
 
 def validated(parsed: Json) -> tuple[dict[str, Json], ...]:

@@ -17,7 +17,7 @@ from typing import Final, TypeAlias
 from msgspec import Struct, field
 
 from lorestudio.domain.javascript import Json, trim, truthy
-from lorestudio.domain.json_text import mapping_in, object_in, objects_in, parse_json, text_in
+from lorestudio.domain.json_text import decoded, mapping_in, object_in, objects_in, text_in
 from lorestudio.domain.patterns import Pattern, PatternError, PatternTimeoutError, compile_pattern
 from lorestudio.domain.resources import prompt_text
 from lorestudio.domain.texts import joined_spans
@@ -42,11 +42,8 @@ _CLOSERS: Final = {"{": "}", "[": "]"}
 def answer_value(text: str) -> Json:
     """The JSON value in a model's text; small faults are mended. Raises ValueError where there is none."""
     cut = _cut(text)
-    for attempt in (cut, _mended(cut)):
-        try:
-            return parse_json(attempt)
-        except ValueError:
-            continue
+    for answer in decoded(cut) or decoded(_mended(cut)):
+        return answer
     raise ValueError("The model's answer holds no JSON that can be read.")
 
 
