@@ -303,6 +303,8 @@ class Pane(QWidget):
     `wanted` carries the id of an action that a button asks for, which the window does. `looked_at` and `looked_away`
     follow as it comes into sight and goes.
 
+    A window title that it is given is the dock's from then on, where its content is called otherwise than `title`.
+
     `focus_target` is the widget that takes the keyboard when the pane is entered, `search_field` the one that searches
     it. `empty` stands in the place of other `pages` where there is nothing to show.
     """
@@ -432,8 +434,9 @@ class PaneTitle(QWidget):
         self.setObjectName("PaneTitle")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self._theme = theme
-        self._name = QLabel(title, self)
+        self._name = QLabel(dock.windowTitle(), self)
         self._name.setObjectName("PaneName")
+        dock.windowTitleChanged.connect(self._name.setText)
         self._note = ElidedLabel(self, whole=True)  # beside the pane's title
         self._note.setObjectName("PaneNote")
         self._note.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
@@ -498,6 +501,7 @@ class PaneDock(QDockWidget):
     def take(self, pane: Pane) -> None:
         """Hold this pane from now on."""
         self.setWidget(pane)
+        pane.windowTitleChanged.connect(self._call)
         if self.bar is not None:
             self.bar.follow(pane)
         pane.set_seen(self._in_sight)
@@ -514,6 +518,10 @@ class PaneDock(QDockWidget):
             self.setTitleBarWidget(self.bar)
             if pane is not None:
                 self.bar.follow(pane)
+
+    def _call(self, title: str) -> None:
+        self.setWindowTitle(title)
+        self.setAccessibleName(title)
 
     def _look(self, seen: bool) -> None:
         self._in_sight, pane = seen, self.made

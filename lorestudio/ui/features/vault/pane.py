@@ -330,6 +330,7 @@ class VaultPane(Pane):
             self._settle()
         able(self.filter, project is not None, tr("Open a vault, a lorebook or the demo first."))
         self.note_changed.emit(project.name if project is not None else "")
+        self.setWindowTitle(tr("Lorebook") if project is not None and project.of_books else self.title)
         self._look_at_files()
 
     def _list(self, index: VaultIndex, then: Callable[[], object]) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QDialog, QLineEdit
+from PySide6.QtWidgets import QApplication, QDialog, QLabel, QLineEdit
 
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.studio.project.project import open_project
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
 
     from lorestudio.ui.shell.main_window import MainWindow
+    from lorestudio.ui.widgets.pane import PaneDock
 
 TEXT = """{
   "entries": {
@@ -44,6 +45,20 @@ def window(make_window: Any, tmp_path: Path) -> MainWindow:
     settle(made)
     choose(made, "Bell")
     return made
+
+
+def test_the_pane_is_called_after_what_it_holds(window: MainWindow, tmp_path: Path) -> None:
+    """“Vault” stood above the entries of a lorebook."""
+    dock = window.docks["vault"]
+    assert (dock.windowTitle(), dock.accessibleName(), shown_name(dock)) == ("Lorebook",) * 3
+    (tmp_path / "lore").mkdir()
+    window.session.set_project(open_project([tmp_path / "lore"]))
+    settle(window)
+    assert (dock.windowTitle(), dock.accessibleName(), shown_name(dock)) == ("Vault",) * 3
+
+
+def shown_name(dock: PaneDock) -> str:
+    return dock.bar.findChild(QLabel, "PaneName").text()
 
 
 def choose(window: MainWindow, title: str) -> None:
