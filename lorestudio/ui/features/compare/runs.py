@@ -57,7 +57,7 @@ class ChangeRow(TreeRow):
 
 
 def change_columns() -> list[Column]:
-    """The columns of a comparison."""
+    """The columns of a comparison; the last has A and B in one, for where there is no room for both."""
 
     def cell(place: int) -> Callable[[ChangeRow], str]:
         return lambda row: row.cells[place] if place < len(row.cells) else ""
@@ -71,6 +71,7 @@ def change_columns() -> list[Column]:
         Column("B", cell(2), tone=tone),
         Column("Tokens", cell(3), tone=attrgetter("tone"), numeric=True),
         Column("Because of", cell(4), tone=tone),
+        Column("A → B", lambda row: " → ".join(filter(None, row.cells[1:3])), tone=tone),
     ]
 
 

@@ -56,6 +56,12 @@ _NAME: Final = 22
 _LEAST: Final = 12
 """Characters that every column has room for; a pane that is narrower is scrolled."""
 
+_SIDES: Final = 60
+"""A pane of so many characters has room for A and B beside each other."""
+
+_BOTH: Final = 5
+"""The column that has A and B in one."""
+
 _ROOMY: Final = 80
 """A pane of so many characters has room for the tokens as well, which stand in A or B, too."""
 
@@ -120,6 +126,7 @@ class RunsPage(Pane):
         header.setSectionResizeMode(QHeaderView.ResizeMode.Stretch)
         header.setSectionResizeMode(0, QHeaderView.ResizeMode.Interactive)
         header.setSectionResizeMode(3, QHeaderView.ResizeMode.ResizeToContents)
+        header.moveSection(_BOTH, 1)
         self._shown = holding(tight(self.headline, (self.tree, 1), self._foot), self)
         self.column.addWidget(head)
         self.column.addWidget(self.or_empty("columns", self._shown), 1)
@@ -143,6 +150,9 @@ class RunsPage(Pane):
         super().resizeEvent(event)
         letter = self.fontMetrics().averageCharWidth()
         self.tree.setColumnHidden(3, self.width() < _ROOMY * letter)
+        roomy = self.width() >= _SIDES * letter
+        for column, shown in ((1, roomy), (2, roomy), (_BOTH, not roomy)):
+            self.tree.setColumnHidden(column, not shown)
         self.tree.setColumnWidth(0, max(_NAME * letter, round(self.width() * 0.27)))
         self.tree.scheduleDelayedItemsLayout()
 
