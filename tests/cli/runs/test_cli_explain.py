@@ -10,6 +10,7 @@ import pytest
 from typer.testing import Result
 
 from lorestudio.cli.runs.explain import EntryExplained, entry_lines
+from lorestudio.cli.screen import Screen, folded
 from lorestudio.domain.resources import resource
 from lorestudio.studio.project.project import open_project
 from lorestudio.studio.replay.simulator import Simulator
@@ -80,6 +81,27 @@ def test_a_whole_turn(lorestudio: Run, demo: tuple[object, ...]) -> None:
     assert "Hat Wasps" in result.stdout
     told = json.loads(lorestudio("explain", *demo, "--message", 40, "--json").stdout)
     assert {"went in": 0, **{each["title"]: each["reason"] for each in told["entries"]}}["Hat Wasps"] == "blocked"
+
+
+def test_at_a_terminal_lines_go_on_below_where_their_text_begins(
+    lorestudio: Run, demo: tuple[object, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = ("explain", *demo, "--entry", "Storm Glass", "--message", 6, "--why-not")
+    whole = lorestudio(*asked).stdout
+    assert max(map(len, whole.splitlines())) > 100
+    monkeypatch.setattr(Screen, "is_terminal", property(lambda _screen: True))
+    monkeypatch.setenv("COLUMNS", "80")
+    shown = lorestudio(*asked).stdout
+    assert max(map(len, shown.splitlines())) <= 80
+    assert shown.split() == whole.split()
+    lines = shown.splitlines()
+    at = next(at for at, line in enumerate(lines) if line.startswith("  bootstrap "))
+    assert lines[at + 1].index("bootstrap entries") == lines[at].index("The chat has 6")
+
+
+def test_wide_letters_and_a_narrow_terminal_are_heeded() -> None:
+    assert [*folded(["12. 霧の街 霧の街 霧の街", ""], 14)] == ["12. 霧の街", "    霧の街", "    霧の街", ""]
+    assert [*folded(["  a stage      not looked at"], 12)] == ["  a stage", "not looked", "at"]
 
 
 def test_a_message_that_is_no_reply_and_a_swipe(lorestudio: Run, demo: tuple[object, ...]) -> None:
