@@ -447,8 +447,7 @@ def _work(session: RecapSession, asked: Answering) -> None:
         say(f"{item.words}: {item.summary}")
     if failed and asked.profile is not None:
         say("what failed was taken from the queue; “run” asks for it again.")
-    if short := session.cut_short(calls):
-        say(short)
+    say_all(filter(None, (session.cut_short(calls), session.left_behind)))
     if failed:
         raise typer.Exit(FAILED)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from typing import Final
 
@@ -172,21 +172,30 @@ def candidates(messages: Sequence[Record], around: RecapSurroundings) -> tuple[i
     """Messages that are due a recap, oldest first; none where they are fewer than a batch (rules: recap-memory 7.2)."""
     settings = around.settings
     lag, limit = settings.recap_delay, settings.auto_recap_message_limit
-    depth = 0
     found: list[int] = []
-    for index in range(len(messages) - 1, -1, -1):
-        message = messages[index]
-        if not exclusion(message, around).included:
-            continue
-        depth += 1
+    for depth, index in _by_depth(messages, around):
         if depth <= lag:
             continue
         if limit > 0 and depth > limit + lag:
             break
-        if not truthy(get_data(message, "memory")):
+        if not truthy(get_data(messages[index], "memory")):
             found.append(index)
     found.reverse()
     return tuple(found) if len(found) >= settings.auto_recap_batch_size else ()
+
+
+def too_far_back(messages: Sequence[Record], around: RecapSurroundings) -> int:
+    """How many messages have no recap because they are older than those that are looked at."""
+    limit = around.settings.auto_recap_message_limit
+    looked_at = limit + around.settings.recap_delay
+    older = (index for depth, index in _by_depth(messages, around) if depth > looked_at) if limit > 0 else ()
+    return sum(not truthy(get_data(messages[index], "memory")) for index in older)
+
+
+def _by_depth(messages: Sequence[Record], around: RecapSurroundings) -> Iterator[tuple[int, int]]:
+    """The messages that take part, the newest first: how deep each lies, from 1, and its place."""
+    taking_part = (index for index in range(len(messages) - 1, -1, -1) if exclusion(messages[index], around).included)
+    return enumerate(taking_part, start=1)
 
 
 FAILED: Final = "The recap could not be made"

@@ -29,7 +29,7 @@ from lorestudio.settings.recap import RecapSettings
 from lorestudio.systems.recap.asking import QuestionPreset, WorkContext, read_preset
 from lorestudio.systems.recap.chat import Cleared, RecapChat, RecapSurroundings
 from lorestudio.systems.recap.chat_file import ChatBook
-from lorestudio.systems.recap.message_recaps import candidates, exclusion, recap_operation
+from lorestudio.systems.recap.message_recaps import candidates, exclusion, recap_operation, too_far_back
 from lorestudio.systems.recap.queue import (
     NewOperation,
     OperationType,
@@ -432,6 +432,14 @@ class RecapSession(Struct, eq=False):
         cut = [call for call in self.calls[first:] if call.kind in kinds and call.details.get("cut_off") is True]
         said = plural(len(cut), "# answer was|# answers were")
         return f"{said} cut off at the limit of tokens; “Longest recap” in the recap settings is it." if cut else ""
+
+    @property
+    def left_behind(self) -> str:
+        """How many messages get no recap because of “Look back”, as a sentence; "" where none is left out so."""
+        older = too_far_back(self.chat.messages, self.context.around) if self.settings.auto_recap else 0
+        have = plural(older, "# older message has|# older messages have")
+        limit = self.settings.auto_recap_message_limit
+        return f"{have} no recap: “Look back” in the recap settings is {limit}." if older else ""
 
     async def keep(self, state: QueueState) -> None:
         """Write the queue."""

@@ -24,7 +24,10 @@ def test_status_run_scenes_and_show(lorestudio, tale, settings):
     before = lorestudio("recap", "status", *options)
     assert before.exit_code == 0
     assert "Messages: 12, 0 with a recap" in before.stdout
+    some = lorestudio("recap", "run", *options, "--context-size", 8000, "--set", "auto_recap_message_limit=2")
+    assert "9 older messages have no recap: “Look back” in the recap settings is 2." in some.stderr
     made = lorestudio("recap", "run", *options, "--context-size", 8000)
+    assert "no recap: “Look back”" not in made.stderr
     assert made.exit_code == 0, made.output
     assert "Messages: 12, 11 with a recap (11 take part)" in made.stdout
     assert "Scenes: 2, 0 without a recap." in made.stdout

@@ -73,6 +73,18 @@ def test_everything_that_is_due_is_made_and_kept(chat):
 
 
 @pytest.mark.long
+def test_messages_further_back_than_is_looked_are_told(chat):
+    """The newest waits, two are looked at, and nine of twelve get no recap."""
+    assert worked(chat, auto_recap_message_limit=2).left_behind == (
+        "9 older messages have no recap: “Look back” in the recap settings is 2."
+    )
+    assert opened(chat, auto_recap_message_limit=2, auto_recap=False).left_behind == ""
+    assert worked(chat, auto_recap_message_limit=10).left_behind == (
+        "1 older message has no recap: “Look back” in the recap settings is 10."
+    )
+    assert worked(chat, auto_recap_message_limit=0).left_behind == ""
+
+
 def test_after_an_end_at_any_writing_the_work_goes_on_to_the_same_result(tmp_path, monkeypatch):
     """Ends before each single writing of chat or queue; a new session goes on from what is on the disk."""
     whole = write_chat(tmp_path / "Tale.jsonl")

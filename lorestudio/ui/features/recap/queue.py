@@ -294,10 +294,13 @@ class RecapQueue(QObject):
             self._tell(Notice(text, "error", details, ("recap.run", "profiles.edit"), "recap"))
         elif session.queue.is_idle:
             done = count(len([item for item in new if item.outcome == "completed"]), "step", "steps")
-            text, short = tr("The recaps are up to date: {done} done.", done=done), session.cut_short(self._calls)
+            short, older = session.cut_short(self._calls), session.left_behind
+            text = tr("What is due is made: {done} done.", done=done) if older else tr(
+                "The recaps are up to date: {done} done.", done=done
+            )  # fmt: skip
             tone: Tone = "warning" if short else "good"
-            actions = ("recap.settings",) if short else ()
-            self._tell(Notice(f"{text} {short}".strip(), tone, actions=actions, key="recap"))
+            actions = ("recap.settings",) if short or older else ()
+            self._tell(Notice(" ".join(filter(None, (text, short, older))), tone, actions=actions, key="recap"))
 
     def _broke(self, session: RecapSession, error: Exception) -> None:
         self._working = None

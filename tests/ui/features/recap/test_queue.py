@@ -35,7 +35,7 @@ class Noted(QObject):
         super().__init__()
         self.calls: list[object] = []
         self.open: Any = SimpleNamespace(
-            queue=QueueState(), chat=1, close="close", is_held=False, calls=[], cut_short=self.cut_short
+            queue=QueueState(), chat=1, close="close", is_held=False, calls=[], cut_short=self.cut_short, left_behind=""
         )
         self.session = SimpleNamespace(choice=SimpleNamespace(source=Source()), connections=None, notice=self.notice)
         self.settings, self.room, self.queue = None, 0, QueuePicture()
@@ -93,6 +93,17 @@ def test_the_end_of_the_work_tells_what_is_new(
     assert (queue.working, noted.queue.working, noted.said[1]) == (False, False, "renewed")
     assert [(each.text, each.details) for each in noted.notices()] == ([] if text is None else [(text, details)])
     assert [each.tone for each in noted.notices()] == ([] if text is None else ["error" if details else "good"])
+
+
+def test_messages_that_are_not_looked_at_are_told_where_the_work_ends(queue: RecapQueue, noted: Noted) -> None:
+    """“The recaps are up to date” stood there with 10 of 49 made."""
+    noted.open.left_behind = "39 older messages have no recap: “Look back” in the recap settings is 10."
+    queue._work(noted.open)
+    noted.open.queue = QueueState(log=(DONE,))
+    noted.done(None)
+    (notice,) = noted.notices()
+    assert notice.text == f"What is due is made: 1 step done. {noted.open.left_behind}"
+    assert (notice.tone, notice.actions) == ("good", ("recap.settings",))
 
 
 def test_work_that_broke_says_why_and_another_chat_hears_nothing(queue: RecapQueue, noted: Noted) -> None:
@@ -201,7 +212,7 @@ class Held(Noted):
         self.queue: Any = QueueState(left, paused=paused)
         self.worker, self.is_held, self.path, self.chat = self, is_held, Path("Tale.jsonl"), 1
         self.more: tuple[QueuedOperation, ...] = ()
-        self.breaks = False
+        self.breaks, self.left_behind = False, ""
 
     def use(self, *_all: object) -> None:
         self.said.append("used")
