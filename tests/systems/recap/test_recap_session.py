@@ -11,7 +11,7 @@ from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.systems.recap import chat_file as book
-from lorestudio.systems.recap import session as queue_file
+from lorestudio.systems.recap import queue as queue_file
 from lorestudio.systems.recap import session as session_module
 from lorestudio.systems.recap.overview import message_rows, scene_rows
 from lorestudio.systems.recap.queue import queue_path
@@ -102,11 +102,11 @@ def test_after_an_end_at_any_writing_the_work_goes_on_to_the_same_result(tmp_pat
         left = [last]
 
         def counted(work, left=left):
-            def instead(*arguments):
+            def instead(*arguments, **named):
                 left[0] -= 1
                 if left[0] < 0:
                     raise Killed
-                return work(*arguments)
+                return work(*arguments, **named)
 
             return instead
 
