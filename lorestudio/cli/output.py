@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 import sys
 import threading
@@ -31,13 +32,17 @@ STOPPED: Final = 130
 
 _Result = TypeVar("_Result")
 
+_SOME_LINE_ENDS: Final = re.compile("[\u2028\u2029]")
+
 STANDARD_STREAM: Final = "-"
 """How a command is told to read a text from standard input, or to print what it would write."""
 
 
 def shown(text: str) -> str:
-    """The text as every terminal takes it; half a character is shown as its number."""
-    return as_bytes(without_controls(text)).decode()
+    """The text as every terminal takes it, half a character as its number, and of line ends those of a terminal alone:
+    what only some readers take for one is a blank.
+    """
+    return as_bytes(_SOME_LINE_ENDS.sub(" ", without_controls(text))).decode()
 
 
 def echo(text: str | bytes = "", *, nl: bool = True, err: bool = False) -> None:

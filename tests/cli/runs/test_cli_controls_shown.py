@@ -47,6 +47,20 @@ def test_no_command_prints_what_steers_a_terminal(lorestudio, evil, command) -> 
     assert not STEERING.findall(told.output), told.output
 
 
+@pytest.mark.parametrize("command", ["search bell", "links Plain", "lint --severity info", "prompt --message 1 --chat"])
+def test_no_line_ends_where_only_some_readers_see_an_end(lorestudio, tmp_path, command) -> None:
+    cut = "a\u2028bell\u2029rings"
+    for name in ("Plain", "Bell"):
+        note = f"---\ntags: [lorebook]\nkeys: [bell]\n---\n# {name}\n[[Plain]] {cut} [[{cut}]]\n"
+        (tmp_path / f"{name}.md").write_text(note, encoding="utf-8")
+    (tmp_path / "chat.txt").write_text(f"Ann: {cut}\nBea: Yes.\n", encoding="utf-8")
+    name, *more = command.split()
+    told = lorestudio(name, tmp_path, *more, *([tmp_path / "chat.txt"] if more[-1:] == ["--chat"] else []))
+    assert told.exit_code in {0, 1}, told.output
+    assert "a bell rings" in told.output
+    assert not re.search("[\u2028\u2029]", told.output)
+
+
 @pytest.mark.parametrize("form", ["snippet", "file", "list"])
 def test_no_exported_setting_steers_a_terminal(lorestudio, tmp_path, form) -> None:
     (file := tmp_path / "settings.json").write_text(json.dumps({"aiSearchSystemPrompt": EVIL}), encoding="utf-8")
