@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
+from typing import Final
 
 from msgspec import Struct
 
@@ -18,6 +19,10 @@ from lorestudio.domain.records import replace
 from lorestudio.settings.files import READ_AT_MOST, append_line, read_whole, write_atomically
 from lorestudio.studio.notes.changes.change_set import NoteFileChange
 from lorestudio.trace.storage.serialize import record_from_json, record_to_json
+from lorestudio.trace.wording import plural
+
+MOST_TOLD: Final = 20
+"""So many damaged lines of a file are told one by one."""
 
 
 class JsonLines(Struct, frozen=True):
@@ -38,13 +43,15 @@ def json_line(record: Mapping[str, Json]) -> bytes:
 
 
 def read_lines(path: Path) -> JsonLines:
-    """What the file holds; nothing where there is none. Raises OSError."""
+    """What the file holds; nothing where there is none. Of many damaged lines the first are told each, the others are
+    counted. Raises OSError.
+    """
     try:
         data = read_whole(path, READ_AT_MOST)
     except FileNotFoundError:
         return JsonLines()
     records: list[tuple[int, Mapping[str, Json]]] = []
-    problems: list[str] = []
+    bad: list[int] = []
     for number, line in enumerate(data.split(b"\n"), 1):
         if not line.strip():
             continue
@@ -55,13 +62,18 @@ def read_lines(path: Path) -> JsonLines:
         if isinstance(record, dict):
             records.append((number, record))
         else:
-            problems.append(damaged(path, number))
-    return JsonLines(tuple(records), tuple(problems))
+            bad.append(number)
+    return JsonLines(tuple(records), damaged(path, bad))
 
 
-def damaged(path: Path, number: int) -> str:
-    """A sentence about a line, counted from 1, that says nothing that can be used."""
-    return f"“{path}”, line {number} is damaged and was passed over. What is told in the other lines is still there."
+def damaged(path: Path, numbers: Sequence[int]) -> tuple[str, ...]:
+    """Sentences about lines, counted from 1, that say nothing that can be used; of many the last counts the others."""
+    kept = "What is told in the other lines is still there."
+    told = [f"“{path}”, line {number} is damaged and was passed over. {kept}" for number in numbers[:MOST_TOLD]]
+    if len(numbers) > MOST_TOLD:
+        more = plural(len(numbers) - MOST_TOLD, "# more line is|# more lines are")
+        told.append(f"“{path}”: {more} damaged, from line {numbers[MOST_TOLD]} on, and passed over. {kept}")
+    return tuple(told)
 
 
 class RunKind(StrEnum):
@@ -206,7 +218,7 @@ class Journal:
 
 def _journal_state(records: Sequence[tuple[int, Mapping[str, Json]]], file: Path) -> JournalState:
     state = JournalState()
-    problems: list[str] = []
+    bad: list[int] = []
     for number, record in records:
         try:
             if record["op"] == "begin":
@@ -214,8 +226,8 @@ def _journal_state(records: Sequence[tuple[int, Mapping[str, Json]]], file: Path
             else:
                 state.end(str(record["run"]), ok=record["ok"] is True)
         except (KeyError, ValueError):
-            problems.append(damaged(file, number))
-    state.problems = tuple(problems)
+            bad.append(number)
+    state.problems = damaged(file, bad)
     return state
 
 

@@ -206,15 +206,16 @@ class Snapshots:
         Where another program has changed the capital letters of its name alone, what was kept under the name before
         follows. Lines that cannot be used are passed over and told in `problems`. Raises VaultError.
         """
-        found = tuple(self._walk(path))
-        if is_book_entry(path) or (not found and self.moved_to(path) is not None):
+        records = self._records(path)
+        found = tuple(self._walk(records))
+        if is_book_entry(path) or (not found and records and _TO in records[-1]):
             return found
         oldest = found[-1].path if found else path
         earlier = [
             each
             for place in self._called_like(oldest)
             if place != oldest and place_key(place.parent) == place_key(oldest.parent) and _is_gone(place, path)
-            for each in self._walk(place)
+            for each in self._walk(self._records(place))
             if not found or each.time <= found[-1].time
         ]
         return (*found, *sorted(earlier, key=lambda each: each.time, reverse=True))
@@ -233,7 +234,11 @@ class Snapshots:
         """
         if is_book_entry(path):
             return ()
-        kept = [(place, tuple(self._walk(place))) for place in self._called_like(path) if _is_gone(place, path)]
+        kept = [
+            (place, tuple(self._walk(self._records(place))))
+            for place in self._called_like(path)
+            if _is_gone(place, path)
+        ]
         newest = sorted(((found[0].time, place) for place, found in kept if found), reverse=True)
         return tuple(place for _time, place in newest)
 
@@ -314,9 +319,9 @@ class Snapshots:
             places.update(Path(each) for each in told if isinstance(each, str) and comparable(Path(each).name) == name)
         return frozenset(places)
 
-    def _walk(self, path: Path) -> Iterator[NoteSnapshot]:
+    def _walk(self, lines: Sequence[Mapping[str, Json]]) -> Iterator[NoteSnapshot]:
         """Backwards through the lines of a place and of the places that the note lay at before."""
-        records = list(self._records(path))
+        records = list(lines)
         if records and _TO in records[-1]:
             return  # the note that lay here lies elsewhere
         while records:

@@ -13,7 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lorestudio.studio.notes.changes import snapshots as kept
 from lorestudio.studio.notes.changes.change_set import HistoryError, NoteFileChange
+from lorestudio.studio.notes.changes.journal import read_lines
 from lorestudio.studio.notes.changes.snapshots import KEEP_DAILY, NoteSnapshot, Snapshots, thinned
 from lorestudio.vault.files import ChangedOnDisk, SaveError, VaultError
 from lorestudio.vault.writer import digest_of
@@ -239,6 +241,25 @@ def test_damaged_lines_are_passed_over_and_told(snapshots: Snapshots, note: Path
     assert [one.reason for one in snapshots.list(note)] == ["2", "1"]
     assert len(snapshots.problems) == 3  # two damaged lines, and two that name no snapshot told as one
     assert all(str(file) in problem for problem in snapshots.problems)
+
+
+def test_many_damaged_lines_are_counted_and_read_no_more_often(
+    snapshots: Snapshots, note: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    snapshots.add({note: b"one"}, "first")
+    (file,) = (tmp_path / "history" / "places").iterdir()
+    with file.open("ab") as lines:
+        lines.write(b"{broken\n" * 50)
+    read: list[Path] = []
+    monkeypatch.setattr(kept, "read_lines", lambda path: read.append(path) or read_lines(path))
+    assert [each.digest for each in snapshots.list(note)] == [digest_of(b"one")]
+    assert len(snapshots.problems) == 21
+    assert snapshots.problems[19].startswith(f"“{file}”, line 21 is damaged and was passed over.")
+    assert snapshots.problems[20].startswith(f"“{file}”: 30 more lines are damaged, from line 22 on, and passed over.")
+    file.write_bytes(b"{broken\n")
+    read.clear()
+    assert snapshots.list(note) == ()
+    assert len(read) == 2, "for the note itself, and for what was called like it"
 
 
 def test_the_rule_of_pruning() -> None:
