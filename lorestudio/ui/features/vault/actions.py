@@ -5,13 +5,14 @@ The switcher has notes by title or alias, those looked at last first, and a new 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import Qt, QUrl
-from PySide6.QtGui import QKeySequence
+from PySide6.QtGui import QDesktopServices, QGuiApplication, QKeySequence
 from PySide6.QtWidgets import QDialog, QWidget
 
 from lorestudio.domain.entry import Entry, LeftOutNote, NoteProblem, VaultIndex
@@ -81,7 +82,7 @@ TABLE_SHARE: Final = 0.46
 
 CONTEXT_MENU: Final = (
     "note.new", "note.duplicate", "note.rename", "note.move", "note.batch", "note.enable", "note.earlier", "note.later",
-    "note.delete",
+    "note.delete", "note.link", "note.folder",
 )  # fmt: skip
 
 
@@ -210,6 +211,16 @@ class VaultFeature(Feature):
                 "entry.previous", "Previous entry in list", "Entry/Go", 110, partial(pane.step, -1), ("Alt+Up",),
             ),
             of_project("entry.next", "Next entry in list", "Entry/Go", 115, partial(pane.step, 1), ("Alt+Down",)),
+            Action(
+                "note.folder", "Show in folder", "Entry/Go", 120, self.show_folder,
+                when=ready.also(self._has_targets, "Choose a note first."),
+                tip="Open the note's folder in the file manager of this computer",
+            ),
+            Action(
+                "note.link", "Copy link to the note", "Entry/Go", 125, self.copy_links,
+                when=ready.also(self._has_targets, "Choose a note first."),
+                tip="Copy [[links]] to the chosen notes, as Obsidian writes them",
+            ),
             of_project(
                 "vault.table", "Vault as a table", "View", 20,
                 lambda: pane.show_table(not pane.table_button.isChecked()), ("Ctrl+Alt+T",),
@@ -569,6 +580,22 @@ class VaultFeature(Feature):
             self.work.carry_out(lambda _vaults: of_books(paths))
         elif paths:
             self.work.carry_out(lambda vaults: of_notes(vaults, paths))
+
+    def show_folder(self) -> None:
+        """Have the desktop show the folder of the first note."""
+        for path in self._paths()[:1]:
+            if not QDesktopServices.openUrl(QUrl.fromLocalFile(str(path.parent))):
+                text = tr("No program of this computer shows {folder}.", folder=path.parent)
+                self.context.say(Notice(text, "warning", key="notes"))
+
+    def copy_links(self) -> None:
+        """Copy a link to each note: its file's name, with its folders where another note is called so."""
+        project = self.context.session.project
+        index = project.index if project is not None else VaultIndex()
+        called = Counter(Path(each.filename).stem.lower() for each in (*index.entries, *index.left_out))
+        names = [PurePosixPath(note.filename).with_suffix("") for note in self.targets]
+        links = (str(name) if called[name.name.lower()] > 1 else name.name for name in names)
+        QGuiApplication.clipboard().setText("\n".join(f"[[{each}]]" for each in links))
 
     def _paths(self) -> list[Path]:
         try:

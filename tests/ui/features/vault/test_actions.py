@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
@@ -49,6 +50,30 @@ def dialog_of(kind=QDialog):
 def undo(window) -> None:
     window.run("vault.undo")
     settle(window)
+
+
+@pytest.mark.always
+def test_a_link_to_a_note_is_copied_as_obsidian_writes_it(window, vault) -> None:
+    choose(window, "places/Dawnkeep.md")
+    window.run("note.link")
+    assert QGuiApplication.clipboard().text() == "[[Dawnkeep]]"
+    (vault / "Dawnkeep.md").write_text(NOTES["places/Dawnkeep.md"], encoding="utf-8")
+    window.run("vault.reload")
+    settle(window)
+    choose(window, "places/Dawnkeep.md")
+    window.run("note.link")
+    assert QGuiApplication.clipboard().text() == "[[places/Dawnkeep]]", "another one is called so now"
+
+
+@pytest.mark.always
+@pytest.mark.parametrize("there", [True, False])
+def test_the_folder_of_a_note_is_shown_by_the_desktop(window, vault, monkeypatch, there) -> None:
+    asked = []
+    monkeypatch.setattr(QDesktopServices, "openUrl", lambda url: asked.append(url.toLocalFile()) or there)
+    choose(window, "places/Dawnkeep.md")
+    window.run("note.folder")
+    assert [Path(each) for each in asked] == [vault / "places"]
+    assert any("No program of this computer shows" in text for text in window.bars.texts) is not there
 
 
 def test_a_new_note_beside_places_begins_as_a_place(window, vault) -> None:

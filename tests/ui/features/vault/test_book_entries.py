@@ -47,6 +47,7 @@ def window(make_window: Any, tmp_path: Path) -> MainWindow:
     return made
 
 
+@pytest.mark.always
 def test_the_pane_is_called_after_what_it_holds(window: MainWindow, tmp_path: Path) -> None:
     """“Vault” stood above the entries of a lorebook."""
     dock = window.docks["vault"]
