@@ -240,11 +240,12 @@ class RecapQueue(QObject):
         self._shown_chat, self._pictured = session.chat, time.monotonic()
         self._recaps.queue = QueuePicture(session.queue, working=True)
 
-        async def work() -> None:
+        async def work() -> str:
             session.worker.on_progress = self._hear
             try:
                 await session.work()
                 await session.edits.refresh()
+                return session.left_behind
             finally:
                 session.worker.on_progress = None
 
@@ -277,7 +278,7 @@ class RecapQueue(QObject):
             self._shown_chat, self._pictured = session.chat, now
             self._recaps.renew()
 
-    def _ended(self, session: RecapSession, _none: None = None) -> None:
+    def _ended(self, session: RecapSession, older: str) -> None:
         self._working = None
         if session is not self._recaps.open:
             return
@@ -294,7 +295,7 @@ class RecapQueue(QObject):
             self._tell(Notice(text, "error", details, ("recap.run", "profiles.edit"), "recap"))
         elif session.queue.is_idle:
             done = count(len([item for item in new if item.outcome == "completed"]), "step", "steps")
-            short, older = session.cut_short(self._calls), session.left_behind
+            short = session.cut_short(self._calls)
             text = tr("What is due is made: {done} done.", done=done) if older else tr(
                 "The recaps are up to date: {done} done.", done=done
             )  # fmt: skip
