@@ -172,12 +172,14 @@ def is_plugin(path: Path) -> bool:
 
 
 def no_folder(path: Path) -> str:
-    """What to say where a vault's folder is not there."""
+    """What to say where a vault's folder, or a lorebook in its place, is not there."""
     if is_plugin(path):
         return (
             "From Obsidian's plugin notes can be read only, and this works on their files. Give the vault's folder on "
             "this computer."
         )
+    if path.suffix:
+        return f"There is no file “{path}”. Choose a lorebook, or the folder that holds the vault's notes."
     return f"There is no folder “{path}”. Choose the folder that holds the vault's notes."
 
 

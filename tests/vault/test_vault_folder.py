@@ -195,6 +195,8 @@ def test_name_that_is_no_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 def test_missing_folder_and_file_in_its_place(tmp_path: Path) -> None:
     with pytest.raises(VaultError, match="There is no folder"):
         read_folder(tmp_path / "gone")
+    with pytest.raises(VaultError, match=r"There is no file “.*Gone\.json”. Choose a lorebook"):
+        read_folder(tmp_path / "Gone.json")
     with pytest.raises(VaultError, match="Give the vault's folder on this computer"):
         read_folder(Path("http://127.0.0.1:27123/Demo").absolute())
     write(tmp_path, "a.md")
