@@ -626,15 +626,15 @@ class ScannedBooks(Struct, frozen=True):
     `files` gives those that settings name, `naming` the settings that name others; `in_play` reads all that a scene has
     by them, none where the vault is scanned, and says in sentences which are not there (raises InputError); `index`
     holds the entries of books as they are scanned without notes; `checked` has what the checks see of those of a scene,
-    the number being the size of the context, 0 where nobody knows it; it raises Cancelled. `folder` is the setting that
-    says where the books are that chats and cards name.
+    the number being the size of the context, 0 where nobody knows it; it tells how many entries it has looked at, and
+    of how many, and raises Cancelled. `folder` is the setting that says where the books are that chats and cards name.
     """
 
     files: Callable[[Any], tuple[BookFile, ...]]
     naming: Callable[[Any, Iterable[BookFile]], Section]
     in_play: Callable[[Any, Scene], tuple[tuple[Lorebook, ...], tuple[str, ...]]]
     index: Callable[[tuple[Lorebook, ...]], VaultIndex]
-    checked: Callable[[Any, Scene, int], CheckedBooks]
+    checked: Callable[[Any, Scene, int, Callable[[int, int], None] | None], CheckedBooks]
     folder: str
 
 

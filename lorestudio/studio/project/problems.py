@@ -380,7 +380,10 @@ class ProblemFinder:
     ) -> Problems:
         """Everything there is to say about the project. `drafts` are unsaved texts by file, which count instead.
 
-        `by` decides, None for the project's own system. What is milder than `least` is only counted. Raises Cancelled.
+        `by` decides, None for the project's own system. What is milder than `least` is only counted. `on_progress` gets
+        notes done and their total; lorebooks are gone through twice, entry by entry and then together.
+
+        Raises Cancelled.
         """
         with stoppable(cancel):
             return self._found(project, traces, drafts or {}, on_progress, by, least)
@@ -396,7 +399,7 @@ class ProblemFinder:
     ) -> Problems:
         by = project.searching(by)
         written = (_with_drafts(project, drafts) if project.of_books and drafts else project).read_for(by.kind)
-        scope, unmet, failures = self._look(written, by)
+        scope, unmet, failures = self._look(written, by, on_progress)
         rank = least.rank if least is not Severity.INFO else None  # of a large vault remarks are most of what is held
         report = self._linter.run(replace(scope, rank=rank), on_progress)
         self._scope = scope
@@ -447,10 +450,13 @@ class ProblemFinder:
         """The text of a note as it was read for the last findings."""
         return self._scope.texts.get(note) if self._scope is not None else None
 
-    def _look(self, project: Project, by: Deciding) -> tuple[Scope, tuple[tuple[str, int], ...], tuple[str, ...]]:
+    def _look(
+        self, project: Project, by: Deciding, on_progress: Callable[[int, int], None] | None = None
+    ) -> tuple[Scope, tuple[tuple[str, int], ...], tuple[str, ...]]:
         file, unmet, more = _settings_file(project)
         if project.of_books and by.kind.books is not None:
-            books = by.kind.books.checked(by.settings, project.read_for(by.kind).scene(), project.known_context)
+            scene = project.read_for(by.kind).scene()
+            books = by.kind.books.checked(by.settings, scene, project.known_context, on_progress)
             index = VaultIndex(tuple(note.entry for note in books.notes.values()), vaults=project.index.vaults)
             texts = EntryTexts(project.books)
             return Scope(index, project.settings, texts, counter=project.counter, books=books), unmet, more

@@ -180,7 +180,7 @@ class Judge(Struct, frozen=True):
         by, ways = project.searching(by), {}
         if project.of_books and by.kind.books is not None:
             scene = project.read_for(by.kind).scene()
-            checked = by.kind.books.checked(by.settings, scene, project.known_context)
+            checked = by.kind.books.checked(by.settings, scene, project.known_context, None)
             ways = {key: entry.keys for key, entry in checked.notes.items()}
         return cls(project, SearchableChat.of(project.chat, by.key_search), ways)
 

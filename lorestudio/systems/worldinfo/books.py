@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Final
@@ -351,13 +351,16 @@ def _entries_of(books: tuple[Lorebook, ...]) -> tuple[BookEntry, ...]:
     return in_order(in_play(books).used, InsertionStrategy(WorldInfoSettings().character_strategy))
 
 
-def _checked(settings: WorldInfoSettings, scene: Scene, context: int) -> CheckedBooks:
+def _checked(
+    settings: WorldInfoSettings, scene: Scene, context: int, on_progress: Callable[[int, int], None] | None = None
+) -> CheckedBooks:
     raws = {entry.digest: raw for book in scene.books for entry, raw in zip(book.entries, book.raws, strict=True)}
     listed = [
         Listed(entry, raws[entry.digest], note)
         for entry, note in zip(_entries_of(scene.books), scene.index.entries, strict=True)
     ]
-    return checked_books(settings, listed, budget_of(settings, context, scene.reply_tokens), scene.counter)
+    budget = budget_of(settings, context, scene.reply_tokens)
+    return checked_books(settings, listed, budget, scene.counter, on_progress)
 
 
 def _wakes(settings: WorldInfoSettings, scene: Scene) -> WakeFinder:

@@ -7,7 +7,7 @@ take no part.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Final
 
@@ -52,9 +52,15 @@ class Listed(Struct, frozen=True, gc=False):  # no part of a cycle, and there ar
 
 
 def checked_books(
-    settings: WorldInfoSettings, listed: Sequence[Listed], budget: int, counter: TokenCounter
+    settings: WorldInfoSettings,
+    listed: Sequence[Listed],
+    budget: int,
+    counter: TokenCounter,
+    on_progress: Callable[[int, int], None] | None = None,
 ) -> CheckedBooks:
     """The entries that are on, and what is to be said of their fields. `budget` is that of the scan, in tokens.
+
+    `on_progress` gets how many entries were looked at, and of how many.
 
     Raises Cancelled.
     """
@@ -76,7 +82,11 @@ def checked_books(
         note = replace(note, title=title_of(entry), content=entry.content, content_hash=entry.digest)
         return _note(Listed(entry, raw, note), settings, ())
 
-    notes = {each.key: _note(each, settings, more.get(each.key, ())) for each in heeding(on)}
+    notes: dict[NoteKey, CheckedEntry] = {}
+    for done, each in enumerate(heeding(on)):
+        if on_progress is not None and done % 64 == 0:
+            on_progress(done, len(on))
+        notes[each.key] = _note(each, settings, more.get(each.key, ()))
     return CheckedBooks(notes, read, _NAMES, tuple(_constants(on, budget, about)))
 
 

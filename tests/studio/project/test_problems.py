@@ -478,3 +478,12 @@ def test_a_vault_that_vanished_is_a_failure_and_the_rest_is_checked(tmp_path: Pa
     problems = ProblemFinder().find(project)
     assert len(problems.failures) == 1
     assert [finding.code for finding in problems.findings] == ["K01"]
+
+
+def test_how_far_it_is_told_while_a_large_lorebook_is_looked_at_and_while_its_entries_are_compared(
+    tmp_path: Path,
+) -> None:
+    project = make_book(tmp_path, *({"key": [f"lamp {number}"]} for number in range(100)))
+    told: list[tuple[int, int]] = []
+    ProblemFinder().find(project, on_progress=lambda done, total: told.append((done, total)))
+    assert told == [(0, 100), (64, 100), (0, 100), (64, 100), (100, 100)]
