@@ -67,6 +67,7 @@ class Column(Struct, frozen=True):
     stays at the end. `icon` is a glyph with a palette's colour, `tone` such a colour for the words ("" for that of all
     text), `bold` says whether they stand out. `look` is drawn by a `CellDelegate` in place of all that. A `width` is
     for usual letters, one of 0 takes what the others leave; `hidden` ones have to be asked for.
+    One that says `again` what others say is not copied.
     """
 
     title: str
@@ -76,6 +77,7 @@ class Column(Struct, frozen=True):
     width: int = 0
     numeric: bool = False
     hidden: bool = False
+    again: bool = False
     sort: Callable[[Any], Any] | None = None
     icon: Callable[[Any], tuple[str, str] | None] | None = None
     tone: Callable[[Any], str] | None = None
@@ -129,8 +131,9 @@ class Cells(Struct):
 
     def texts(self, rows: Iterable[Any]) -> list[list[str]]:
         """What is shown as texts, headings first where the columns have any."""
-        heads = [tr(column.title) for column in self.columns]
-        lines = [[column.words(row) for column in self.columns] for row in rows]
+        columns = [column for column in self.columns if not column.again]
+        heads = [tr(column.title) for column in columns]
+        lines = [[column.words(row) for column in columns] for row in rows]
         return [heads, *lines] if any(heads) else lines
 
     def answer(self, row: Any, place: int, role: int) -> object:  # noqa: ANN401, PLR0911  # a table of roles

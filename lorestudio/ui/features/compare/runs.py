@@ -71,7 +71,7 @@ def change_columns() -> list[Column]:
         Column("B", cell(2), tone=tone),
         Column("Tokens", cell(3), tone=attrgetter("tone"), numeric=True),
         Column("Because of", cell(4), tone=tone),
-        Column("A → B", lambda row: " → ".join(filter(None, row.cells[1:3])), tone=tone),
+        Column("A → B", lambda row: " → ".join(filter(None, row.cells[1:3])), tone=tone, again=True),
     ]
 
 

@@ -173,6 +173,8 @@ def test_names_and_tokens_of_both_runs_are_read_whole(
     assert sides == ([5] if letters > 1 and size[0] < 1100 else [1, 2])  # in one column where two have no room
     assert min(map(tree.columnWidth, sides)) > room("113 tokens")
     assert tree.horizontalScrollBar().maximum() == 0
+    tree.copy()
+    assert QApplication.clipboard().text().splitlines()[0].split("\t") == ["Entry", "A", "B", "Tokens", "Because of"]
     changed = tree.model().index(0, 5, tree.model().index(0, 0)).data()
     assert changed == " → ".join(filter(None, groups(pane_of(window))["What was different (2)"][0][1:3]))
 
@@ -714,11 +716,11 @@ def test_who_did_it_is_unknown_or_was_not_found() -> None:
     causes = Causes((replace(two[0], alone=frozenset({effect})), two[1]))
     groups = change_rows(diff, causes).children
     inks = [[column.tone(row) for column in change_columns()] for row in groups[0].children]
-    assert inks == [[""] * 5, ["text_faint"] * 5]
+    assert inks == [[""] * 6, ["text_faint"] * 6]
     assert groups[1].cells == ("+ Entered (1)",)
     assert [change_columns()[0].bold(row) for row in (groups[0], groups[0].children[0])] == [True, False]
     inks = [bool(column.tone(groups[1].children[0])) for column in change_columns()]
-    assert inks == [False, False, False, True, False], "only its tokens are coloured"
+    assert inks == [False, False, False, True, False, False], "only its tokens are coloured"
     assert [group.cells[0] for group in groups if not group.opened] == ["= Unchanged (1)"]
 
 
