@@ -661,7 +661,7 @@ def test_what_can_be_done_with_notes_depends_on_what_is_chosen_and_on_what_was_d
     window = make_window()
     anytime = {"note.entries", "note.new", "note.steps", "note.fill_gaps", "note.trash"}
     of_a_note = {f"note.{name}" for name in ("duplicate", "rename", "move", "batch", "enable", "delete")}
-    of_a_note |= {"note.earlier", "note.later"}
+    of_a_note |= {"note.earlier", "note.later", "note.link", "note.folder"}
 
     def can() -> set[str]:
         window.update_actions()
