@@ -253,7 +253,7 @@ class ProfilesDialog(Dialog):
         self.stop.setVisible(testing)
         self.test.setVisible(not testing)
         if self._pressed is not None and not self.writing:
-            if isinstance(self.focusWidget(), QPushButton):
+            if isinstance(now, QPushButton):  # what is greyed or hidden has passed the keyboard on already
                 (self.stop if testing else self._pressed).setFocus()
             self._pressed = self._pressed if testing else None
 
