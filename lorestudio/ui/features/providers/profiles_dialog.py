@@ -84,6 +84,7 @@ class ProfilesDialog(Dialog):
         self._shown: tuple[object, ...] = ()  # what the form held before anything was typed
         self._test: Job | None = None
         self._pressed: QWidget | None = None  # gets the keyboard back, which Qt moves on from what is grey or hidden
+        self._moved_to: QWidget = self
         self.bar = MessageBar(theme, self)
         both = row((self._make_list(), 2), (self._make_form(), 3), spacing=14)
         column(self.bar, (both, 1), of=self)
@@ -241,6 +242,7 @@ class ProfilesDialog(Dialog):
         testing = self._test is not None
         busy = testing or self.writing
         now = self.focusWidget()
+        ours = now in (self.test, self.save, self.stop, self._moved_to)
         if now in (self.test, self.save):
             self._pressed = now
         for each in (self.save, self.test, self.add):
@@ -252,8 +254,9 @@ class ProfilesDialog(Dialog):
         )
         self.stop.setVisible(testing)
         self.test.setVisible(not testing)
+        self._moved_to = self.focusWidget() if ours else self
         if self._pressed is not None and not self.writing:
-            if isinstance(now, QPushButton):  # what is greyed or hidden has passed the keyboard on already
+            if ours:
                 (self.stop if testing else self._pressed).setFocus()
             self._pressed = self._pressed if testing else None
 
