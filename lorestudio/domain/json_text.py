@@ -162,6 +162,8 @@ def is_deep(value: Json) -> bool:
     for _ in range(MOST_NESTED):
         holders = [each for each in inner if isinstance(each, Mapping | list | tuple)]
         inner = [item for each in holders for item in (each.values() if isinstance(each, Mapping) else each)]
+        if not inner:  # as in nearly all that is looked at, thousands of small pieces of one reply among it
+            return False
     return any(isinstance(each, Mapping | list | tuple) for each in inner)
 
 
@@ -204,14 +206,16 @@ def _readings(text: str, *, arrays: bool) -> Iterator[str]:
     if dumped:
         yield json.dumps(dumped)  # as the text that it is
     left = _MOST_TRIED
+    tried: set[str] = set()
     for start, end in sorted(_balanced(text), key=lambda piece: piece[0] - piece[1]):
         left -= end - start
         if left < 0:
             return
-        if arrays and text[start] != "[":
+        if (arrays and text[start] != "[") or (piece := text[start:end]) in tried:
             continue
-        if text.find('"', start, end) >= 0 or not trim(text[start + 1 : end - 1]):  # else it can name nothing
-            yield text[start:end]
+        tried.add(piece)
+        if '"' in piece or not trim(piece[1:-1]):  # else it can name nothing
+            yield piece
 
 
 _MOST_TRIED: Final = 50_000_000
@@ -248,11 +252,12 @@ def _balanced(text: str) -> Iterator[tuple[int, int]]:
     following each from its start takes the square of the length for a text of brackets alone.
     """
     size = max(map(text.rfind, "]}")) + 1  # nothing closes behind the last bracket that could
+    first = min((place for place in map(text.find, "[{") if place >= 0), default=size)
     # Where the first quote that ends a string, and the first bracket that closes what is open, stand from here on.
     quote_end = {quote: [size] * (size + 2) for quote in "\"'"}
     closing = {bracket: [size] * (size + 2) for bracket in "[{"}
     pieces: list[tuple[int, int]] = []
-    for place in range(size - 1, -1, -1):
+    for place in range(size - 1, first - 1, -1):
         char = text[place]
         following = place + 2 if char == "\\" else place + 1
         after = quote_end[char][place + 1] + 1 if char in quote_end else following

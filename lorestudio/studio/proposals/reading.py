@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from typing import Final
 
 from msgspec import Struct
@@ -109,7 +110,7 @@ def read_keys(reply: ChatReply) -> ReadKeys:
     if not text:
         return ReadKeys(problem=_why_short(reply) or _EMPTY)
     bullets: list[Json] = [line for line in map(trim, text.split("\n")) if _BULLET.match(line)]
-    for value in (*values_in(text), bullets if len(bullets) > 1 else None):
+    for value in chain(values_in(text), [bullets] if len(bullets) > 1 else ()):
         found = None if is_deep(value) else _key_list(value)
         if found is None:
             continue

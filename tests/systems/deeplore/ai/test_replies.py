@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lorestudio.domain.json_text import values_in
 from lorestudio.domain.records import replace
 from lorestudio.domain.state import CachedSelection
 from lorestudio.systems.deeplore.ai import replies
@@ -213,6 +214,12 @@ def test_items_keep_their_order_and_repetitions() -> None:
 def test_a_hostile_reply_ends(reply: str) -> None:
     """A reply at the longest limit (4096 tokens, here as 16,000 characters) must not hold up the window."""
     assert not [item for item in extract_list(reply) or () if isinstance(item, (str, dict))]  # it names no entry
+
+
+def test_the_same_piece_of_a_reply_is_tried_once() -> None:
+    text = 'x {} [] {"a": 1} {"b": 2}' + '{}[]{"a": 1}' * 8_000
+    assert list(values_in(text)) == [{"a": 1}, {"b": 2}, {}, []]
+    assert list(values_in(text, arrays=True)) == [[]]
 
 
 def closing(text: str, start: int) -> int:
