@@ -51,8 +51,8 @@ def missing_titles(note: Note, facts: VaultFacts) -> Iterator[Hit]:
     """G01, G02, G03, G51: titles that no entry has."""
     entry = note.entry
     for name in _LISTS:
-        titles = entry.written(name)
-        for title in dict.fromkeys(titles):
+        titles = tuple(dict.fromkeys(entry.written(name)))
+        for title in titles:
             if title.lower() not in facts.titles:
                 yield _missing(note, facts, name, titles, title)
 
@@ -187,8 +187,9 @@ def _steps(titles: Sequence[str], leads_to: str) -> str:
 
 
 def _replaced(titles: tuple[str, ...], title: str, by: tuple[str, ...]) -> tuple[str, ...]:
-    """The list with one title replaced, everywhere it stands."""
-    return tuple(dict.fromkeys(new for one in titles for new in (by if one == title else (one,))))
+    """The list of different titles with one of them replaced."""
+    place = titles.index(title)
+    return tuple(dict.fromkeys((*titles[:place], *by, *titles[place + 1 :])))
 
 
 def _set(note: Note, name: str, titles: tuple[str, ...], what: str, *, safe: bool = True) -> FixSpec:
