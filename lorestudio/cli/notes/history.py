@@ -16,6 +16,7 @@ from lorestudio.cli.screen import Screen, figure, filled, fixed, fold, listing
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.records import picked
 from lorestudio.exchange.problems import InputError
+from lorestudio.studio.notes.book_entries import is_there
 from lorestudio.studio.notes.changes.log import ChangeLog
 from lorestudio.studio.notes.changes.snapshots import NoteSnapshot
 from lorestudio.trace.wording import plural, time_words
@@ -37,7 +38,7 @@ def history(
     if show is not None and restore is not None:
         raise InputError("--restore", "it cannot go together with --show. Give one of them.")
     path = note.expanduser().absolute()
-    log = ChangeLog(default_folder(), [path.parent])
+    log = ChangeLog(default_folder(), [changed_in(path.parent)])
     found = log.snapshots.list(path)
     if show is not None:
         echo(log.snapshots.read(_numbered(path, found, show, "--show")).encode(), nl=False)
@@ -106,11 +107,11 @@ def _restore(log: ChangeLog, path: Path, snapshot: NoteSnapshot) -> None:
     if all(change.is_idle for change in wanted.changes):
         echo(f"“{path.name}” has this text already.")
         return
-    existed = path.exists()
+    existed = is_there(path)
     log.apply(wanted)
     echo(f"“{path.name}” has the text of {_when(snapshot)} again.")
     if existed:
-        say(f"to undo this: lorestudio history “{path.name}” --restore 1, or undo it in the window.")
+        say(f"to undo this: lorestudio history {shlex.quote(str(path))} --restore 1, or undo it in the window.")
 
 
 def _table(found: tuple[NoteSnapshot, ...]) -> Table:

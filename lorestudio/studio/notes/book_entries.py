@@ -291,6 +291,12 @@ def entry_texts(paths: Sequence[Path]) -> Mapping[Path, str]:
     return {path: entry_text(raw) for path in paths if (raw := books[path.parent].entry(_uid(path))) is not None}
 
 
+def text_in(path: Path, data: bytes) -> str:
+    """The text of an entry in a former content of its book, "" where it had none. Raises VaultError."""
+    raw = _parsed(path.parent, data).entry(_uid(path))
+    return "" if raw is None else entry_text(raw)
+
+
 def is_there(path: Path) -> bool:
     """Whether there is such a note, or such an entry in its book. Raises VaultError where the book cannot be read."""
     if not is_book_entry(path):
@@ -312,9 +318,20 @@ def save_text(path: Path, text: str, expected_digest: str | None) -> str:
         what = "is gone" if raw is None else "has changed on disk"
         told = f"“{path.parent.name}” was not saved: this entry {what} since it was opened. Compare, and decide."
         raise ChangedOnDisk(path, told)
-    changed = _changed(raw if raw is not None else _new_entry(book, uid), text)
+    changed = _with_text(book, uid, text)
     save_note(book.path, book.changed({uid: changed}), book.digest)
     return text_digest(entry_text(changed))
+
+
+def text_change(path: Path, text: str) -> NoteFileChange:
+    """What giving an entry this text does to its book; it is made again where it is gone. Raises VaultError."""
+    book, uid = _read(path.parent), _uid(path)
+    return book.change({uid: _with_text(book, uid, text)})
+
+
+def _with_text(book: _BookText, uid: str, text: str) -> dict[str, Json]:
+    raw = book.entry(uid)
+    return _changed(raw if raw is not None else _new_entry(book, uid), text)
 
 
 def _changed(raw: Mapping[str, Json], text: str) -> dict[str, Json]:

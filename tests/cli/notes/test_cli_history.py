@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from typer.testing import Result
 
+from lorestudio.exchange.lorebooks.entry import NEW_ENTRY
 from lorestudio.studio.notes.changes.change_set import ChangeSet, NoteFileChange
 from lorestudio.studio.notes.changes.log import ChangeLog
 from lorestudio.vault.files import default_folder
@@ -185,3 +186,50 @@ def test_a_list_without_changes_and_a_folder_that_is_not_there_are_told(lorestud
     assert (note.exit_code, f"undone by its folder: lorestudio undo {vault}" in note.stderr) == (2, True)
     gone = lorestudio("undo", vault / "none", "--list")
     assert (gone.exit_code, "There is no folder" in gone.stderr) == (2, True)
+
+
+@pytest.fixture
+def book(tmp_path: Path) -> Path:
+    """A lorebook of two entries."""
+    made = tmp_path / "Book.json"
+    entries = {str(uid): {"uid": uid, **NEW_ENTRY, "key": [f"key {uid}"], "content": f"Text {uid}."} for uid in (0, 1)}
+    made.write_text(json.dumps({"entries": entries}), encoding="utf-8")
+    return made
+
+
+def test_an_entry_has_what_the_command_line_changed_in_it(lorestudio: Run, book: Path) -> None:
+    entry = book / "uid 0"
+    for number in (7, 8):
+        lorestudio("change", book, f"order={number}", "uid 0")
+    lorestudio("change", book, "order=9", "uid 1")
+    newer, older = json.loads(lorestudio("history", entry, "--json").stdout)
+    assert (newer["version"], newer["reason"]) == (1, "before “Set order in 1 entry”")
+    shown = [lorestudio("history", entry, "--show", each["version"]).stdout for each in (newer, older)]
+    assert ["order: 7" in shown[0], "order: 100" in shown[1]] == [True, True]
+    assert older["size"] == len(shown[1].encode())
+    (other,) = lines(lorestudio("history", book / "uid 1"))[1:]
+    assert other.startswith("1 20")
+
+
+def test_a_version_of_an_entry_is_put_back_also_where_the_entry_is_gone(lorestudio: Run, book: Path) -> None:
+    entry, before = book / "uid 0", json.loads(book.read_bytes())
+    lorestudio("change", book, "order=7", "uid 0")
+    result = lorestudio("history", entry, "--restore", 1)
+    assert (result.exit_code, json.loads(book.read_bytes())["entries"]) == (0, before["entries"])
+    assert f"lorestudio history '{entry}' --restore 1" in result.stderr
+    assert lorestudio("history", entry, "--restore", 2).stdout == "“uid 0” has this text already.\n"
+    lorestudio("delete", book, "uid 0")
+    result = lorestudio("history", entry, "--restore", 1)
+    assert (result.exit_code, result.stderr) == (0, "")
+    back = json.loads(book.read_bytes())["entries"]["0"]
+    assert (back["content"], back["order"], back["key"]) == ("Text 0.", 100, ["key 0"])
+
+
+def test_a_kept_book_that_cannot_be_read_is_told_beside_the_other_versions(lorestudio: Run, book: Path) -> None:
+    for number in (7, 8):
+        lorestudio("change", book, f"order={number}", "uid 0")
+    log = ChangeLog(default_folder(), [book.parent])
+    log.snapshots.blobs.place(log.snapshots.list(book)[1].digest).unlink()
+    result = lorestudio("history", book / "uid 0")
+    assert len(lines(result)) == 2
+    assert "The kept text is gone" in result.stderr

@@ -27,7 +27,7 @@ from msgspec import Struct
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.texts import comparable, text_digest
 from lorestudio.settings.files import READ_AT_MOST, append_line, put_in_place, read_whole, write_atomically
-from lorestudio.studio.notes.book_entries import is_book_entry, read_text, save_text
+from lorestudio.studio.notes.book_entries import is_book_entry, read_text, save_text, text_change, text_in
 from lorestudio.studio.notes.changes.change_set import ChangeSet, HistoryError, NoteFileChange
 from lorestudio.studio.notes.changes.journal import json_line, read_lines
 from lorestudio.studio.notes.changes.plan import Look, looked_after
@@ -162,6 +162,12 @@ class NoteSnapshot(Struct, frozen=True):
     reason: str = ""
 
 
+class _EntrySnapshot(NoteSnapshot, frozen=True):
+    """What an entry was in a snapshot of its lorebook: a change of several entries keeps the whole file."""
+
+    text: str = ""
+
+
 class Snapshots:
     """The histories of all notes, in one folder. Everything waits for the disk, so a window calls it from a worker."""
 
@@ -208,7 +214,9 @@ class Snapshots:
         """
         records = self._records(path)
         found = tuple(self._walk(records))
-        if is_book_entry(path) or (not found and records and _TO in records[-1]):
+        if is_book_entry(path):
+            return tuple(self._with_book(path, found))
+        if not found and records and _TO in records[-1]:
             return found
         oldest = found[-1].path if found else path
         earlier = [
@@ -219,6 +227,30 @@ class Snapshots:
             if not found or each.time <= found[-1].time
         ]
         return (*found, *sorted(earlier, key=lambda each: each.time, reverse=True))
+
+    def _with_book(self, path: Path, own: Sequence[NoteSnapshot]) -> Iterator[NoteSnapshot]:
+        """Snapshots of an entry and of its lorebook's file, newest first, where the entry became another one."""
+        try:
+            last = read_text(path)[1]
+        except VaultError:
+            last = ""  # it is gone
+        whole = self._walk(self._records(path.parent))
+        for each in sorted((*own, *whole), key=lambda one: one.time, reverse=True):
+            if each.path == path.parent:
+                try:
+                    text = text_in(path, self.blobs.read(each.digest))
+                except VaultError as error:
+                    self._problems[str(error)] = None
+                    continue
+                digest = text_digest(text)
+                if not text or digest == last:
+                    continue
+                size = len(text.encode("utf-8", "surrogatepass"))
+                yield _EntrySnapshot(path, each.time, digest, size, each.reason, text)
+                last = digest
+            else:
+                yield each
+                last = each.digest
 
     def moved_to(self, path: Path) -> Path | None:
         """Where the note that lay at `path` was moved to, None where it was not moved away."""
@@ -244,6 +276,8 @@ class Snapshots:
 
     def read(self, snapshot: NoteSnapshot) -> str:
         """The text of a snapshot. Raises VaultError where it is gone, damaged, or no UTF-8."""
+        if isinstance(snapshot, _EntrySnapshot):
+            return snapshot.text
         return note_text(snapshot.path.name, self.blobs.read(snapshot.digest))
 
     def restoring(self, path: Path, snapshot: NoteSnapshot) -> ChangeSet:
@@ -251,8 +285,11 @@ class Snapshots:
 
         Nothing is changed yet: `ChangeLog.apply` does it. Raises VaultError where one of the texts cannot be read.
         """
-        before = read_note(path)[0] if path.exists() else None
-        change = NoteFileChange(path, before, self.read(snapshot))
+        if is_book_entry(path):
+            change = text_change(path, self.read(snapshot))
+        else:
+            before = read_note(path)[0] if path.exists() else None
+            change = NoteFileChange(path, before, self.read(snapshot))
         return ChangeSet(f"Restore an earlier version of {path.stem}", (change,))
 
     def save(self, path: Path, text: str, expected_digest: str | None, reason: str = BEFORE_SAVING) -> str:
