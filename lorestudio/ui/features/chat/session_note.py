@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QCheckBox, QFormLayout, QLineEdit, QPushButton, QWidget
+from PySide6.QtWidgets import QCheckBox, QDialog, QFormLayout, QLineEdit, QPushButton, QWidget
 
 from lorestudio.domain.chat import Chat
 from lorestudio.domain.lifecycle import Cancelled
@@ -33,11 +33,11 @@ class SessionNoteDialog(Dialog):
     """`wanted` carries what the next note is to pay attention to, and whether it is to be a file in the vault too.
 
     `writer` is who writes it, "" for nobody; `in_vault` says that there is a folder for files. `writer_wanted` asks for
-    the choice of one, and the dialog is closed.
+    the choice of one: it carries the same, and the dialog is closed.
     """
 
     wanted = Signal(str, bool)
-    writer_wanted = Signal()
+    writer_wanted = Signal(str, bool)
 
     def __init__(self, last: LastNote, writer: str, *, in_vault: bool, parent: QWidget | None = None) -> None:
         super().__init__(parent, tr("Session note"), (620, 460) if last.text else (620, 210))
@@ -65,12 +65,15 @@ class SessionNoteDialog(Dialog):
         column(label(self, intro), above, (self.text, 1), form, by_whom, self.answers(self.write), of=self)
         self.text.setVisible(bool(last.text))
         self.focus.setFocus()
-        self.accepted.connect(lambda: self.wanted.emit(self.focus.text().strip(), self.file.isChecked()))
+        self.accepted.connect(lambda: self.wanted.emit(*self._wish))
+
+    @property
+    def _wish(self) -> tuple[str, bool]:
+        return self.focus.text().strip(), self.file.isChecked()
 
     def _choose(self) -> None:
-        self.reject()
-        if not self.isVisible():  # else it asks about what would be lost
-            self.writer_wanted.emit()
+        self.done(QDialog.DialogCode.Rejected)  # unasked: what was typed is there again the next time
+        self.writer_wanted.emit(*self._wish)
 
     def lost(self) -> str:
         """See `Dialog`."""
@@ -111,8 +114,12 @@ class SessionNoteWork:
             dialog.focus.setText(focus)
             dialog.file.setChecked(save)
         dialog.wanted.connect(self.write)
-        dialog.writer_wanted.connect(self._choose)
+        dialog.writer_wanted.connect(partial(self._choose_writer, project.chat_path))
         dialog.open()
+
+    def _choose_writer(self, path: Path | None, focus: str, save: bool) -> None:
+        self._wish = path, focus, save
+        self._choose()
 
     def say_if_due(self) -> None:
         """After a reply: say that the settings want a note now, where somebody could write it."""

@@ -198,6 +198,20 @@ def test_nobody_who_writes_none_is_asked(window: MainWindow, writer: Writer) -> 
     settle(window)
 
 
+def test_what_was_typed_is_still_there_once_a_writer_is_chosen(window: MainWindow, writer: Writer) -> None:
+    window.settings.setValue("chat/writer", "")
+    dialog = dialog_of(window)
+    settle(window)
+    QTest.keyClicks(dialog.focus, "the bell")
+    dialog.choose.click()
+    menu = window.features.chat.composer.reply_button.menu()
+    assert (dialog.isVisible(), menu.isVisible()) == (False, True)
+    menu.close()
+    window.settings.setValue("chat/writer", "recorded")
+    assert dialog_of(window).focus.text() == "the bell"
+    assert writer.asked == []
+
+
 @pytest.mark.always
 def test_what_fails_is_said_and_changes_nothing(window: MainWindow, writer: Writer) -> None:
     before = chat_of(window)
