@@ -467,7 +467,7 @@ class ExportBookDialog(LoreDialog):
         self._delay.stop()
         named, folder = self.file.text().strip(), Path(self.vault.currentData())
         choice, rules = self._choice(), self._rules
-        unnamed = folder.with_name(f"{folder.stem} (new){BY_NAME[choice.form].endings[0]}")
+        unnamed = folder.parent / f"{folder.stem} (new){BY_NAME[choice.form].endings[0]}"
         target = Path(named).expanduser() if named else unnamed  # what becomes of the notes is the same in any file
         self.state.setText(tr("Looking at the entries…") if self._project.of_books else tr("Looking at the notes…"))
         self._work.ask(

@@ -542,6 +542,17 @@ def test_the_fields_of_an_export_are_followed(window, tmp_path, qtbot) -> None:
 
 
 @pytest.mark.always
+def test_what_an_export_makes_of_a_vault_at_a_drive_s_root_is_shown(window, tmp_path, monkeypatch) -> None:
+    """The offered file is called after the vault's folder, and this one has no name."""
+    monkeypatch.setattr(dialogs, "_of", lambda vaults, _folder: vaults[0])
+    dialog = shown(window, "book.export", ExportBookDialog)
+    dialog.vault.setItemData(0, tmp_path.anchor)
+    dialog._look()
+    settle(window)
+    assert dialog.state.text() == "2 entries. Name the file to write."
+    left(dialog, window)
+
+
 def test_what_was_unticked_stays_so_whatever_else_is_chosen(window, book, tmp_path) -> None:
     dialog = shown(window, "book.import", ImportBooksDialog)
     filled(dialog, window, dialog.files, str(book))
