@@ -43,6 +43,9 @@ class GrowingText(Protocol):
     def add(self, more: str) -> None:
         """Take `more` in."""
 
+    def anew(self) -> GrowingText:
+        """Another one, empty, that need not measure again what this one has."""
+
 
 @runtime_checkable
 class CountsGrowth(Protocol):
@@ -63,6 +66,9 @@ class _WholeText:
 
     def add(self, more: str) -> None:
         self._text += more
+
+    def anew(self) -> GrowingText:
+        return _WholeText(self._counter)
 
 
 def growing(counter: TokenCounter) -> GrowingText:
@@ -102,13 +108,23 @@ class CharacterEstimate(Struct, frozen=True):
 
 class _Units(Struct):
     counter: CharacterEstimate | ScriptEstimate
+    known: dict[str, float] = {}
     units: float = 0
 
     def count_with(self, more: str) -> int:
-        return self.counter.of_units(self.units + self.counter.units(more))
+        return self.counter.of_units(self.units + self._of(more))
 
     def add(self, more: str) -> None:
-        self.units += self.counter.units(more)
+        self.units += self._of(more)
+
+    def anew(self) -> GrowingText:
+        return _Units(self.counter, self.known)
+
+    def _of(self, more: str) -> float:
+        units = self.known.get(more)
+        if units is None:
+            units = self.known[more] = self.counter.units(more)
+        return units
 
 
 _SCRIPTS: Final = (

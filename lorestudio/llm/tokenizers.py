@@ -298,6 +298,9 @@ class _Growing:
     def _refuses(self, more: str) -> bool:
         return self._refused or (self._look_back >= 0 and self._counter.tokenizer.refuses(self._last + more))
 
+    def anew(self) -> GrowingText:
+        return self._counter.growing()
+
     def count_with(self, more: str) -> int:
         if self._empty and not more:
             return 0

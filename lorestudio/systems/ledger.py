@@ -61,9 +61,9 @@ class Ledger:
         """The entry became a candidate."""
         self._note(entry, Outcome.ADDED, reason, details)
 
-    def repeat(self, verdict: Verdict) -> None:
-        """A verdict that an earlier run gave in the same words: one object takes the place of thousands."""
-        self._verdicts.append(verdict)
+    def repeat(self, *verdicts: Verdict) -> None:
+        """Verdicts that an earlier run gave in the same words: one object takes the place of thousands."""
+        self._verdicts += verdicts
 
     def keep(self, entry: Choosable, reason: str, /, **details: Json) -> None:
         """The entry stayed, and that is worth a word."""

@@ -5,19 +5,19 @@ from __future__ import annotations
 import asyncio
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 from lorestudio.domain.entry import Position, Role
 from lorestudio.domain.history import ranges_of
 from lorestudio.domain.records import replace
-from lorestudio.domain.tokens import CHARS_3_35, CHARS_4, TokenCounter
+from lorestudio.domain.tokens import CHARS_3_35, CHARS_4, TokenCounter, growing
 from lorestudio.settings.recap import RecapSettings, read_recap_settings
 from lorestudio.systems.recap import asking, message_recaps, records, refresh
 from lorestudio.systems.recap import running as running_recaps
 from lorestudio.systems.recap.chat import RecapChat, RecapSurroundings
-from lorestudio.systems.recap.message_recaps import exclusion
+from lorestudio.systems.recap.message_recaps import Inclusion, exclusion
 from lorestudio.systems.recap.queue import (
     Priority,
     QueuedOperation,
@@ -126,9 +126,15 @@ def _exclusion(given: Input) -> Any:
     return {"include": found.included, "reason": found.reason or None}
 
 
+def walked(messages: Sequence[Mapping[str, Any]], at: RecapSurroundings, limit: float | None) -> Inclusion:
+    """The walk through these messages."""
+    items = [message_recaps.WalkItem.of(index, message, at) for index, message in enumerate(messages)]
+    return message_recaps.walk(reversed(items), growing(at.counter), limit)
+
+
 def _walk(given: Input) -> Any:
     limit = message_recaps.token_limit(given.get("context_size", 0), given.get("limit"), given.get("limit_type", ""))
-    found = message_recaps.walk(given["messages"], around(given), limit)
+    found = walked(given["messages"], around(given), limit)
     flagged = message_recaps.with_flags(given["messages"], found)
     return {
         "include": [records.get_data(message, "include") for message in flagged],

@@ -323,6 +323,8 @@ def _own_numbers(trace: Trace, system: System, moment: Moment) -> Trace:
 
     A lorebook that is opened as it is may be scanned with others: its entries keep the project's numbers.
     """
+    if trace.others:  # they have them already
+        return trace
     scanned = system.scanned(moment)
     named: Mapping[int, EntryRef | Entry] = trace.entries or {entry.id: entry for entry in scanned.entries}
     theirs = any(not _of_vault(number, ref, moment.index) for number, ref in named.items())

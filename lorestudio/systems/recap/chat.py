@@ -5,6 +5,7 @@ are cleared (rules: recap-memory 15, 19).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import Final
 
 from msgspec import Struct, field
@@ -103,7 +104,7 @@ REFUSED_KEY: Final = "lorestudio_refused_running_recaps"
 """Where the metadata keeps running recaps of other chats that were found in this one."""
 
 
-class RecapChat(Struct, frozen=True):
+class RecapChat(Struct, frozen=True, dict=True):
     """A whole chat; a change makes a new one. `id` is the name of its file without ending.
 
     `lorebooks` are the names of lorebooks that exist, by which an import is told.
@@ -137,7 +138,7 @@ class RecapChat(Struct, frozen=True):
         shown = scenes.is_visible_break(self.messages[index])
         return self if shown else self.with_messages(scenes.toggle(self.messages, index))
 
-    @property
+    @cached_property
     def storage(self) -> Storage:
         """The running recap's versions, and how it was decided that they belong here.
 
@@ -148,7 +149,7 @@ class RecapChat(Struct, frozen=True):
             return found
         return replace(found, store=cleaned(found.store, len(self.messages), self.recaps)[0])
 
-    @property
+    @cached_property
     def running(self) -> RunningRecaps:
         """The running recap's versions."""
         return self.storage.store
@@ -181,12 +182,12 @@ class RecapChat(Struct, frozen=True):
             metadata = {**metadata, REFUSED_KEY: [*items_in(metadata.get(REFUSED_KEY)), write_store(refused)]}
         return replace(self, metadata={**metadata, STORE_KEY: write_store(replace(store, chat_id=self.id))})
 
-    @property
+    @cached_property
     def breaks(self) -> tuple[int, ...]:
         """Positions of visible scene breaks."""
         return scenes.visible_breaks(self.messages)
 
-    @property
+    @cached_property
     def recaps(self) -> tuple[int, ...]:
         """Positions of scene recaps."""
         return scenes.scene_recaps(self.messages)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
+from itertools import compress, count
 from pathlib import Path
 from typing import Final
 
@@ -135,10 +136,10 @@ def hidden_by_hand(before: RecapChat, after: RecapChat, scenes_shown: int) -> Re
     A person hid what is hidden and is shown by hiding by scenes, as it was when `before` was made.
     """
     messages, marked = before.messages, pinned_hidden(before.messages)
-    others = reverted(messages, auto_hide(len(messages), before.breaks, scenes_shown), marked)
-    hidden = [truthy(message.get("is_system")) for message in after.messages]
+    was, hidden = ([truthy(message.get("is_system")) for message in chat.messages] for chat in (before, after))
+    others = reverted(compress(count(), was), auto_hide(len(messages), before.breaks, scenes_shown), marked)
     marks = {index: True for index in others if not hidden[index]}
-    marks |= {index: False for index in marked if hidden[index] and not truthy(messages[index].get("is_system"))}
+    marks |= {index: False for index in marked if hidden[index] and not was[index]}
     for index, mark in marks.items():
         before = before.with_message(index, with_values(messages[index], {PINNED_HIDDEN: mark}))
     return before if marks else None

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
+from functools import cached_property
 from typing import Final
 
 from msgspec import Struct
@@ -18,7 +19,7 @@ from msgspec import Struct
 from lorestudio.domain.javascript import Json, trim_end, truthy
 from lorestudio.domain.json_text import mapping_in, object_in, text_in
 from lorestudio.domain.resources import prompt_text
-from lorestudio.domain.tokens import growing
+from lorestudio.domain.tokens import GrowingText
 from lorestudio.llm.messages import RECAP, ChatRequest
 from lorestudio.systems.recap.asking import Handler, Stored, WorkContext, stripped
 from lorestudio.systems.recap.chat import RecapChat, RecapSurroundings
@@ -106,14 +107,36 @@ class WalkStep(Struct, frozen=True):
     after: int | None = None
 
 
-class Inclusion(Struct, frozen=True):
+class WalkItem(Struct, frozen=True):
+    """A message as the walk meets it: its recap behind a separator, and its steps where that is not tried.
+
+    `passed` is the step of one that has nothing to try, `behind` that of any once the limit is reached.
+    """
+
+    piece: str
+    passed: WalkStep | None
+    behind: WalkStep
+
+    @classmethod
+    def of(cls, index: int, message: Record, around: RecapSurroundings) -> WalkItem:
+        """That of the message at this position."""
+        tested = exclusion(message, around)
+        memory = get_memory(message, show_prefill=around.settings.show_prefill)
+        if not tested.included:
+            step = WalkStep(index, WalkDecision.EXCLUDED, tested)
+            return cls(SEPARATOR + memory, step, step)
+        passed = None if memory else WalkStep(index, WalkDecision.NO_MEMORY, tested)
+        return cls(SEPARATOR + memory, passed, WalkStep(index, WalkDecision.AFTER_LIMIT, tested))
+
+
+class Inclusion(Struct, frozen=True, dict=True):
     """A whole walk: steps newest first, and the message that closed it. A limit of None never closes it."""
 
     limit: float | None
     steps: tuple[WalkStep, ...] = ()
     closed_at: int | None = None
 
-    @property
+    @cached_property
     def included(self) -> tuple[int, ...]:
         """Positions of the recaps that fit, oldest first."""
         return tuple(step.index for step in reversed(self.steps) if step.decision is WalkDecision.INCLUDED)
@@ -131,32 +154,26 @@ def token_limit(context_size: float, limit: float | None, kind: str) -> float | 
     return math.floor(context_size * limit / 100) if kind == PERCENT else limit
 
 
-def walk(messages: Sequence[Record], around: RecapSurroundings, limit: float | None) -> Inclusion:
-    """Collect recaps newest first until one does not fit; that one closes the walk.
+def walk(items: Iterable[WalkItem], collected: GrowingText, limit: float | None) -> Inclusion:
+    """Collect recaps of items that come newest first, until one does not fit; that one closes the walk.
 
-    The collected text is counted as a whole with every recap, since parts count differently from their sum.
+    `collected`, empty to begin with, is counted as a whole with every recap: parts count differently from their sum.
     """
-    collected, used, closed_at = growing(around.counter), 0, None
-    behind = ""
+    used, closed_at, separator = 0, None, len(SEPARATOR)
     steps: list[WalkStep] = []
-    for index in range(len(messages) - 1, -1, -1):
-        message = messages[index]
-        tested = exclusion(message, around)
-        if not tested.included:
-            steps.append(WalkStep(index, WalkDecision.EXCLUDED, tested))
-        elif closed_at is not None:
-            steps.append(WalkStep(index, WalkDecision.AFTER_LIMIT, tested))
-        elif not (memory := get_memory(message, show_prefill=around.settings.show_prefill)):
-            steps.append(WalkStep(index, WalkDecision.NO_MEMORY, tested))
-        else:
-            tokens = collected.count_with(behind + memory)
+    for item in items:
+        step = item.passed if closed_at is None else item.behind
+        if step is None:
+            piece, index, tested = item.piece[separator:], item.behind.index, item.behind.exclusion
+            tokens = collected.count_with(piece)
             if limit is not None and tokens > limit:
                 closed_at = index
-                steps.append(WalkStep(index, WalkDecision.OVER_LIMIT, tested, used, tokens))
+                step = WalkStep(index, WalkDecision.OVER_LIMIT, tested, used, tokens)
             else:
-                steps.append(WalkStep(index, WalkDecision.INCLUDED, tested, used, tokens))
-                collected.add(behind + memory)
-                used, behind = tokens, SEPARATOR
+                step = WalkStep(index, WalkDecision.INCLUDED, tested, used, tokens)
+                collected.add(piece)
+                used, separator = tokens, 0
+        steps.append(step)
     return Inclusion(limit, tuple(steps), closed_at)
 
 

@@ -14,23 +14,22 @@ from lorestudio.systems.recap.chat import RecapChat
 from lorestudio.systems.recap.chat_file import ChatFile
 from lorestudio.systems.recap.message_recaps import WalkDecision
 from lorestudio.systems.recap.records import RecapState, get_memory, is_included, message_text, namespace
-from lorestudio.systems.recap.refresh import PLACE_WORDS, refreshed
+from lorestudio.systems.recap.refresh import PLACE_WORDS, ReadChat
 from lorestudio.systems.recap.running import RunningRecaps, foreign_notice
 from lorestudio.systems.recap.scenes.scenes import (
     PINNED_HIDDEN,
     Range,
     SceneLock,
-    display_range,
     generation_range,
     has_recap,
     name_of,
     recap_hash,
     recap_in_words,
     recap_of,
+    scene_ranges,
     versions_of,
 )
 from lorestudio.systems.recap.session import RecapSession
-from lorestudio.systems.recap.system import chat_until
 from lorestudio.systems.recap.tracing import recap_trace
 from lorestudio.trace.model import Trace, Turn, Verdict
 
@@ -105,9 +104,8 @@ def scene_rows(chat: RecapChat, scenes_in_recap: int = 1) -> tuple[SceneRow, ...
     """All scenes that have an end, oldest first."""
     locked, breaks, recaps = chat.locks, chat.breaks, chat.recaps
     rows: list[SceneRow] = []
-    for index in breaks:
-        message = chat.messages[index]
-        where, other = display_range(breaks, recaps, index), generation_range(breaks, index, scenes_in_recap)
+    for index, where in scene_ranges(breaks, recaps).items():
+        message, other = chat.messages[index], generation_range(breaks, index, scenes_in_recap)
         recap = recap_in_words(recap_of(message)) if has_recap(message) else ""
         lock, made_of = locked.get(index, SceneLock()), None if other == where else other
         rows.append(SceneRow(index, where, name_of(message, where), recap, versions_of(message).words, lock, made_of))
@@ -190,9 +188,8 @@ def picture(session: RecapSession) -> RecapPicture:
 def prompt_at(session: RecapSession, message: int) -> PromptAt:
     """What the reply at this position is given, from what the chat has of before it."""
     around, size = session.context.around, session.context.context_size
-    chat = chat_until(session.chat, min(message, len(session.chat.messages)))
-    done = refreshed(chat, around, size)
-    trace = recap_trace(done, session.settings, around.counter, context_size=size, turn=Turn(message, 0, 0))
+    done = ReadChat(session.chat, around).refreshed(message, size)
+    trace = recap_trace(done, context_size=size, turn=Turn(message, 0, 0))
     recaps = {row.index: row.recap for row in message_rows(done.chat)}
     found = done.inclusion
     steps = found.steps if found is not None else ()

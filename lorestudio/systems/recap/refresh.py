@@ -5,20 +5,23 @@ Everything that shows or uses recap memory takes its decisions from here (rules:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from bisect import bisect_left
+from collections.abc import Collection, Iterable, Sequence
 from enum import StrEnum
+from functools import cached_property
 from typing import Final
 
 from msgspec import Struct
 
 from lorestudio.domain.entry import Role
-from lorestudio.domain.history import ranges_of
 from lorestudio.domain.javascript import trim, truthy
+from lorestudio.domain.records import replace
+from lorestudio.domain.tokens import GrowingText, growing
 from lorestudio.settings.recap import SEED_DIALECT, RecapSettings
 from lorestudio.systems.recap.chat import RecapChat, RecapSurroundings
-from lorestudio.systems.recap.message_recaps import Inclusion, token_limit, walk, with_flags
+from lorestudio.systems.recap.message_recaps import PERCENT, Inclusion, WalkItem, token_limit, walk, with_flags
 from lorestudio.systems.recap.records import NAMESPACE, Record, get_data
-from lorestudio.systems.recap.running import RunningRecaps, Storage
+from lorestudio.systems.recap.running import Ownership, RunningRecaps, Storage
 from lorestudio.systems.recap.scenes.scenes import PINNED_HIDDEN, Range, with_visibility
 
 KEY: Final = f"{NAMESPACE}_scene"
@@ -88,13 +91,15 @@ def injection(store: RunningRecaps, settings: RecapSettings, *, enabled: bool = 
     )
 
 
-class Refresh(Struct, frozen=True):
-    """What one refresh decided, and the chat after it. `inclusion` is None where the memory is off.
+class Refresh(Struct, frozen=True, dict=True):
+    """What one refresh decided about the first `length` messages of a chat.
 
-    `shown_again` are messages that had been hidden and that hiding by scenes shows.
+    `inclusion` is None where the memory is off. `shown_again` are messages that had been hidden and that hiding by
+    scenes shows.
     """
 
-    chat: RecapChat
+    read: ReadChat
+    length: int
     hiding: Hiding
     shown_again: tuple[int, ...]
     inclusion: Inclusion | None
@@ -102,30 +107,105 @@ class Refresh(Struct, frozen=True):
     injection: RecapInjection
     place: RecapPlace
 
+    @cached_property
+    def chat(self) -> RecapChat:
+        """These messages after it."""
+        before, found = self.read.chat, self.inclusion
+        messages = with_visibility(before.messages[: self.length])
+        messages = tuple(_hidden(each, wanted=self.hides(index)) for index, each in enumerate(messages))
+        messages = messages if found is None else with_flags(messages, found)
+        return before.with_messages(messages).with_running(self.storage.store)
+
+    def hides(self, index: int) -> bool:
+        """Whether the message at this position is hidden after it; a pinned one stays so whatever the rule says."""
+        return self.hiding.hides(index) or index in self.read.pinned
+
+
+class ReadChat(Struct, frozen=True, dict=True):
+    """A chat for refreshes of it and of its beginnings: each message is read once for all of them."""
+
+    chat: RecapChat
+    around: RecapSurroundings
+
+    @cached_property
+    def pinned(self) -> frozenset[int]:
+        """Messages that stay hidden because a person said so."""
+        return pinned_hidden(self.chat.messages)
+
+    @cached_property
+    def hidden(self) -> tuple[int, ...]:
+        """Messages that are hidden before a refresh."""
+        return tuple(index for index, message in enumerate(self.chat.messages) if truthy(message.get("is_system")))
+
+    @cached_property
+    def _items(self) -> tuple[list[WalkItem | None], list[WalkItem | None]]:
+        """For the walk each message where it is shown and where it is hidden, None where nobody has asked yet."""
+        return [None] * len(self.chat.messages), [None] * len(self.chat.messages)
+
+    @cached_property
+    def _counted(self) -> GrowingText:
+        return growing(self.around.counter)
+
+    def _storage(self, length: int) -> Storage:
+        """The running recap's versions as they were before the message at this position was written.
+
+        Those are left that reach to a scene before it; where the current one is not among them, the last one is.
+        """
+        chat = self.chat
+        if length >= len(chat.messages):
+            return chat.storage
+        known = frozenset(_until(chat.recaps, length))
+        left = tuple(version for version in chat.running.versions if version.reaches in known)
+        numbers = [version.number for version in left]
+        current = chat.running.current if chat.running.current in numbers else max(numbers, default=0)
+        return Storage(replace(chat.running, chat_id=chat.id, versions=left, current=current), Ownership.MATCH)
+
+    def refreshed(self, length: int, context_size: int, shown: Collection[int] = ()) -> Refresh:
+        """A refresh of the messages before this position; `shown` are hidden ones that were in sight then.
+
+        `context_size` is the room for prompts: the context without the reply, in tokens. Where nobody knows the room, a
+        share of it cannot be taken, and the walk has no limit.
+        """
+        settings, length = self.around.settings, min(length, len(self.chat.messages))
+        stored = self._storage(length)
+        hiding = auto_hide(length, _until(self.chat.breaks, length), settings.auto_hide_scene_count)
+        before = (index for index in _until(self.hidden, length) if index not in shown)
+        place = place_of(settings.running_scene_recap_position, settings.position_dialect)
+        told = injection(stored.store, settings, enabled=settings.enabled)
+        found = self._walked(length, hiding, context_size) if settings.enabled else None
+        return Refresh(self, length, hiding, reverted(before, hiding, self.pinned), found, stored, told, place)
+
+    def _walked(self, length: int, hiding: Hiding, context_size: int) -> Inclusion:
+        settings, start, (shown, hidden) = self.around.settings, hiding.visible_start or 0, self._items
+        known = [*hidden[:start], *shown[start:length]]
+        for index in self.pinned:
+            if index < length:
+                known[index] = hidden[index]
+        items = [
+            item or self._item(index, hides=index < start or index in self.pinned) for index, item in enumerate(known)
+        ]
+        kind = settings.message_recap_context_type
+        limit = None if kind == PERCENT and not context_size else settings.message_recap_context_limit
+        return walk(reversed(items), self._counted.anew(), token_limit(context_size, limit, kind))
+
+    def _item(self, index: int, *, hides: bool) -> WalkItem:
+        message = _hidden(self.chat.messages[index], wanted=hides)
+        item = self._items[hides][index] = WalkItem.of(index, message, self.around)
+        return item
+
+
+def _until(places: tuple[int, ...], length: int) -> tuple[int, ...]:
+    """Those of ascending positions that lie before one."""
+    return places[: bisect_left(places, length)]
+
+
+def _hidden(message: Record, *, wanted: bool) -> Record:
+    return message if truthy(message.get("is_system")) == wanted else {**message, "is_system": wanted}
+
 
 def refreshed(chat: RecapChat, around: RecapSurroundings, context_size: int) -> Refresh:
-    """The chat brought up to date. `context_size` is the room for prompts: the context without the reply, in tokens.
-
-    Where nobody knows the room, a share of it cannot be taken, and the walk has no limit.
-    """
-    settings = around.settings
-    messages = with_visibility(chat.messages)
-    stored = chat.storage
-    chat = chat.with_messages(messages).with_running(stored.store)
-    hiding = auto_hide(len(messages), chat.breaks, settings.auto_hide_scene_count)
-    pinned = pinned_hidden(messages)
-    shown_again = reverted(messages, hiding, pinned)
-    chat = chat.with_messages(with_hiding(messages, hiding, pinned))
-    place = place_of(settings.running_scene_recap_position, settings.position_dialect)
-    told = injection(stored.store, settings, enabled=settings.enabled)
-    if not settings.enabled:
-        return Refresh(chat, hiding, shown_again, None, stored, told, place)
-    kind = settings.message_recap_context_type
-    limit = None if kind == "percent" and not context_size else settings.message_recap_context_limit
-    found = walk(chat.messages, around, token_limit(context_size, limit, kind))
-    return Refresh(
-        chat.with_messages(with_flags(chat.messages, found)), hiding, shown_again, found, stored, told, place
-    )
+    """The chat brought up to date."""
+    return ReadChat(chat, around).refreshed(len(chat.messages), context_size)
 
 
 class Hiding(Struct, frozen=True):
@@ -149,17 +229,8 @@ def auto_hide(message_count: int, breaks: Sequence[int], scene_count: int) -> Hi
     """
     start = breaks[len(breaks) - scene_count] + 1 if 0 < scene_count <= len(breaks) else None
     hidden = min(start or 0, message_count)
-    hide, unhide = ranges_of(range(hidden)), ranges_of(range(hidden, message_count))
-    return Hiding(scene_count, tuple(breaks), start, hide, unhide)
-
-
-def with_hiding(messages: Sequence[Record], hiding: Hiding, pinned: frozenset[int] = frozenset()) -> tuple[Record, ...]:
-    """The messages hidden and shown; those at `pinned` stay hidden whatever the rule says."""
-    result: list[Record] = []
-    for index, message in enumerate(messages):
-        wanted = hiding.hides(index) or index in pinned
-        result.append(message if truthy(message.get("is_system")) == wanted else {**message, "is_system": wanted})
-    return tuple(result)
+    hide, unhide = ((0, hidden - 1),), ((hidden, message_count - 1),)
+    return Hiding(scene_count, tuple(breaks), start, hide if hidden else (), unhide if hidden < message_count else ())
 
 
 def pinned_hidden(messages: Sequence[Record]) -> frozenset[int]:
@@ -167,10 +238,6 @@ def pinned_hidden(messages: Sequence[Record]) -> frozenset[int]:
     return frozenset(index for index, message in enumerate(messages) if truthy(get_data(message, PINNED_HIDDEN)))
 
 
-def reverted(messages: Sequence[Record], hiding: Hiding, pinned: frozenset[int] = frozenset()) -> tuple[int, ...]:
-    """Messages hidden so far that hiding by scenes shows again."""
-    return tuple(
-        index
-        for index, message in enumerate(messages)
-        if truthy(message.get("is_system")) and not hiding.hides(index) and index not in pinned
-    )
+def reverted(hidden: Iterable[int], hiding: Hiding, pinned: frozenset[int]) -> tuple[int, ...]:
+    """Of messages hidden so far those that hiding by scenes shows again."""
+    return tuple(index for index in hidden if not hiding.hides(index) and index not in pinned)

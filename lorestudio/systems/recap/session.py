@@ -423,8 +423,7 @@ class RecapSession(Struct, eq=False):
 
     def trace(self) -> Trace:
         """The same as a trace, with the questions asked since the chat was opened."""
-        counter, size = self.context.around.counter, self.context.context_size
-        return recap_trace(self.refreshed(), self.settings, counter, context_size=size, calls=self.calls)
+        return recap_trace(self.refreshed(), context_size=self.context.context_size, calls=self.calls)
 
     def cut_short(self, first: int) -> str:
         """Which answers from this call on were kept without their end, as a sentence; "" where none was."""

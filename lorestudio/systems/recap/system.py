@@ -13,46 +13,19 @@ from typing import ClassVar, Final
 
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.records import replace
+from lorestudio.domain.tokens import TokenCounter
 from lorestudio.exchange.settings_files import SectionCarrier
 from lorestudio.settings.declaration import declared
 from lorestudio.settings.recap import PLACES, RecapSettings, extension_settings
 from lorestudio.systems.base import Decided, Moment, Scene, State, System, SystemKind, inputs_digest
+from lorestudio.systems.known import Known
 from lorestudio.systems.recap import NAME, SUMMARY, TITLE
 from lorestudio.systems.recap.chat import RecapChat, RecapSurroundings
 from lorestudio.systems.recap.chat_file import recap_chat
-from lorestudio.systems.recap.refresh import refreshed
-from lorestudio.systems.recap.scenes.scenes import scene_recaps
-from lorestudio.systems.recap.tracing import recap_trace
+from lorestudio.systems.recap.refresh import ReadChat
+from lorestudio.systems.recap.tracing import Telling, recap_trace
 from lorestudio.systems.recap.words import VOCABULARY
-
-
-def as_seen(chat: RecapChat, moment: Moment) -> RecapChat:
-    """The chat with what was in sight then marked as visible; auto-hide decides anew on top of that."""
-    shown = {place for first, last in moment.seen.shown for place in range(first, last + 1)}
-    if not shown:
-        return chat
-    messages = (
-        {**message, "is_system": False} if place in shown else message for place, message in enumerate(chat.messages)
-    )
-    return replace(chat, messages=tuple(messages))
-
-
-def chat_until(chat: RecapChat, message: int) -> RecapChat:
-    """The chat as it was before the message at this index was written.
-
-    Of the running recap's versions those are left that reach to a scene of this part; where the current one is not
-    among them, the last of them is current.
-    """
-    messages = chat.messages[:message]
-    until = replace(chat, messages=messages)
-    if message >= len(chat.messages):
-        return until
-    known = frozenset(scene_recaps(messages))
-    store = chat.running
-    left = tuple(version for version in store.versions if version.reaches in known)
-    numbers = [version.number for version in left]
-    current = store.current if store.current in numbers else max(numbers, default=0)
-    return until.with_running(replace(store, versions=left, current=current))
+from lorestudio.trace.journey import FOREIGN_IDS
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +36,7 @@ class RecapSystem(System):
 
     settings: RecapSettings
     chat: RecapChat = field(repr=False)
+    shared: Known = field(default_factory=Known, repr=False, compare=False)
 
     @classmethod
     def of(cls, settings: RecapSettings, scene: Scene) -> RecapSystem:
@@ -103,20 +77,25 @@ class RecapSystem(System):
     async def decide(self, moment: Moment, state: State = None) -> Decided:
         """Bring the chat of before this reply up to date; every turn stands for itself."""
         begun = moment.timer()
-        around = RecapSurroundings(self.settings, moment.counter)
-        before = as_seen(chat_until(self.chat, moment.turn.message), moment)
-        done = refreshed(before, around, moment.context_size)
+        told = self._told(moment.counter)
+        shown = {place for first, last in moment.seen.shown for place in range(first, last + 1)}
+        done = told.read.refreshed(moment.turn.message, moment.context_size, shown)
         trace = recap_trace(
             done,
-            self.settings,
-            moment.counter,
             context_size=moment.context_size,
             turn=moment.turn,
             clock_ms=moment.clock_ms,
             digests=moment.digests,
+            told=told,
         )
         first = replace(trace.stages[0], duration_ms=1000 * (moment.timer() - begun))
         return Decided(replace(trace, stages=(first, *trace.stages[1:]), seed=moment.seed), state)
+
+    def _told(self, counter: TokenCounter) -> Telling:
+        """What is read of the chat and said of it at every reply. Its messages are none of the project's entries."""
+        around = RecapSurroundings(self.settings, counter)
+        key = self.settings, counter.identity
+        return self.shared.of(self.chat, key, lambda: Telling(ReadChat(self.chat, around), FOREIGN_IDS))
 
 
 KIND: Final = SystemKind(

@@ -6,7 +6,9 @@ the running recap goes into the prompt. The trace is made from what the refresh 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Final, NamedTuple
 
 from msgspec import Struct
@@ -15,21 +17,21 @@ from lorestudio.domain.entry import EMPTY, Position, Role
 from lorestudio.domain.javascript import Json, truthy
 from lorestudio.domain.json_text import text_in
 from lorestudio.domain.texts import shorten
-from lorestudio.domain.tokens import TokenCounter
 from lorestudio.settings.recap import RecapSettings
 from lorestudio.systems.ledger import Ledger
 from lorestudio.systems.recap import NAME
 from lorestudio.systems.recap.message_recaps import Inclusion, WalkDecision, WalkStep
 from lorestudio.systems.recap.records import get_memory, message_text
-from lorestudio.systems.recap.refresh import MACRO, PLACE_WORDS, ROLE_NAMES, RecapPlace, Refresh
-from lorestudio.systems.recap.running import Ownership, RunningRecaps
+from lorestudio.systems.recap.refresh import MACRO, PLACE_WORDS, ROLE_NAMES, ReadChat, RecapPlace, Refresh
+from lorestudio.systems.recap.running import Ownership, RunningRecaps, RunningVersion
 from lorestudio.systems.recap.scenes.scenes import (
-    display_range,
+    Range,
     has_recap,
     name_of,
     recap_hash,
     recap_in_words,
     recap_of,
+    scene_ranges,
     versions_of,
 )
 from lorestudio.systems.recap.words import VOCABULARY
@@ -38,6 +40,7 @@ from lorestudio.trace.model import (
     EntryRef,
     Injection,
     Limit,
+    Outcome,
     Phase,
     PromptBlock,
     PromptPart,
@@ -45,6 +48,7 @@ from lorestudio.trace.model import (
     StageRecord,
     Trace,
     Turn,
+    Verdict,
 )
 
 SCENE_IDS: Final = 1_000_000
@@ -52,48 +56,113 @@ VERSION_IDS: Final = 2_000_000
 """Where the ids of scenes and versions begin, so that each keeps its own from turn to turn."""
 
 _TITLE: Final = 48
+_WORDS: Final = {decision: decision.value for decision in WalkDecision}
+
+
+class Telling(Struct, frozen=True, dict=True):
+    """What the traces of a chat and of its beginnings say alike, each made once; `first` is the number of message 0."""
+
+    read: ReadChat
+    first: int = 0
+    _sizes: dict[str, int] = {}
+    _alike: dict[str, list[Verdict]] = {}
+    _excluded: dict[tuple[int, str], Verdict] = {}
+
+    @cached_property
+    def messages(self) -> list[EntryRef]:
+        """The messages as candidates."""
+        found = []
+        for index, message in enumerate(self.read.chat.messages):
+            name, text = text_in(message.get("name")), message_text(message)
+            title = f"#{index} {shorten(f'{name}: {text}' if name else text, _TITLE)}"
+            memory = get_memory(message, show_prefill=self.read.around.settings.show_prefill)
+            found.append(self._candidate(index, title, f"message {index}", memory))
+        return found
+
+    @cached_property
+    def scenes(self) -> dict[int, EntryRef]:
+        """The scenes as candidates, by their breaks."""
+        found = {}
+        for index, where in self.ranges.items():
+            message = self.read.chat.messages[index]
+            name, recap = name_of(message, where), recap_in_words(recap_of(message))
+            found[index] = self._candidate(SCENE_IDS + index, name, f"scene {where[0]}-{where[1]}", recap)
+        return found
+
+    @cached_property
+    def ranges(self) -> Mapping[int, Range]:
+        """Where the scenes lie, by their breaks."""
+        return scene_ranges(self.read.chat.breaks, self.read.chat.recaps)
+
+    def version(self, one: RunningVersion) -> EntryRef:
+        """A version of the running recap as a candidate."""
+        number = one.number
+        return self._candidate(
+            VERSION_IDS + number, f"Running recap, version {number}", f"running recap {number}", one.content
+        )
+
+    def _candidate(self, number: int, title: str, filename: str, text: str) -> EntryRef:
+        tokens = self._sizes.get(text)
+        if tokens is None:
+            tokens = self._sizes[text] = self.read.around.counter.count(text)
+        return EntryRef(self.first + number, title, self.read.chat.id, filename, 100, tokens)
+
+    @cached_property
+    def in_chat(self) -> list[Verdict]:
+        """That a message is in the chat."""
+        return [
+            Verdict(entry.id, Outcome.ADDED, "recap_in_chat", {"index": index})
+            for index, entry in enumerate(self.messages)
+        ]
+
+    def of_all(self, outcome: Outcome, reason: str, details: Mapping[str, Json] = EMPTY) -> list[Verdict]:
+        """The same of each message; a reason has the same `details` in all traces of the chat."""
+        if reason not in self._alike:
+            self._alike[reason] = [Verdict(entry.id, outcome, reason, details) for entry in self.messages]
+        return self._alike[reason]
+
+    def excluded(self, step: WalkStep) -> Verdict:
+        """Why the message of a step takes no part."""
+        key = step.index, step.exclusion.reason
+        if key not in self._excluded:
+            entry, (_, reason) = self.messages[step.index].id, key
+            self._excluded[key] = Verdict(entry, Outcome.REMOVED, f"excluded_{reason}", step.exclusion.figures or EMPTY)
+        return self._excluded[key]
+
+    @cached_property
+    def of_scenes(self) -> dict[int, Verdict]:
+        """What the stage of the scenes says of each."""
+        found = {}
+        for index, (first, last) in self.ranges.items():
+            entry, message = self.scenes[index].id, self.read.chat.messages[index]
+            details: dict[str, Json] = {"first": first, "last": last, "versions": versions_of(message).words}
+            found[index] = (
+                Verdict(entry, Outcome.ADDED, "recap_scene", details)
+                if has_recap(message)
+                else Verdict(entry, Outcome.REFUSED, "recap_bookmark", {"last": last})
+            )
+        return found
 
 
 class Cast(Struct, frozen=True):
     """Who the candidates are: messages with their index as id, scenes by their breaks, versions by their numbers."""
 
+    told: Telling
     messages: Sequence[EntryRef]
     scenes: Mapping[int, EntryRef]
     versions: Mapping[int, EntryRef]
+
+    @classmethod
+    def of(cls, done: Refresh, told: Telling) -> Cast:
+        """All candidates of a refresh."""
+        scenes = {index: told.scenes[index] for index in done.hiding.breaks}
+        versions = {each.number: told.version(each) for each in done.storage.store.versions}
+        return cls(told, told.messages[: done.length], scenes, versions)
 
     @property
     def entries(self) -> dict[int, EntryRef]:
         """All of them by their ids."""
         return {entry.id: entry for entry in (*self.messages, *self.scenes.values(), *self.versions.values())}
-
-
-def cast_of(done: Refresh, counter: TokenCounter, *, show_prefill: bool) -> Cast:
-    """All candidates of a refresh."""
-    chat = done.chat
-
-    def candidate(number: int, title: str, filename: str, text: str) -> EntryRef:
-        return EntryRef(number, title, chat.id, filename, 100, counter.count(text))
-
-    messages, scenes = [], {}
-    for index, message in enumerate(chat.messages):
-        name, text = text_in(message.get("name")), message_text(message)
-        spoken = f"{name}: {text}" if name else text
-        memory = get_memory(message, show_prefill=show_prefill)
-        messages.append(candidate(index, f"#{index} {shorten(spoken, _TITLE)}", f"message {index}", memory))
-    for index in chat.breaks:
-        where, message = display_range(chat.breaks, chat.recaps, index), chat.messages[index]
-        recap = recap_in_words(recap_of(message))
-        scenes[index] = candidate(SCENE_IDS + index, name_of(message, where), f"scene {where[0]}-{where[1]}", recap)
-    versions = {
-        each.number: candidate(
-            VERSION_IDS + each.number,
-            f"Running recap, version {each.number}",
-            f"running recap {each.number}",
-            each.content,
-        )
-        for each in done.storage.store.versions
-    }
-    return Cast(messages, scenes, versions)
 
 
 class _Step(NamedTuple):
@@ -105,15 +174,13 @@ class _Step(NamedTuple):
 
 def hiding_stage(done: Refresh, cast: Cast) -> StageRecord:
     """All messages come in; those that hiding by scenes hides or shows again are marked."""
-    hiding, again = done.hiding, frozenset(done.shown_again)
+    hiding, start = done.hiding, done.hiding.visible_start or 0
+    hidden = cast.told.of_all(Outcome.ADDED, "recap_hidden", {"scenes": hiding.scene_count})
+    told = [*hidden[:start], *cast.told.in_chat[start : done.length]]
+    for index in done.shown_again:
+        told[index] = Verdict(cast.messages[index].id, Outcome.ADDED, "recap_shown_again", EMPTY)
     ledger = Ledger(_Step("auto-hide", Phase.LOAD), ())
-    for entry in cast.messages:
-        if hiding.hides(entry.id):
-            ledger.add(entry, "recap_hidden", scenes=hiding.scene_count)
-        elif entry.id in again:
-            ledger.add(entry, "recap_shown_again")
-        else:
-            ledger.add(entry, "recap_in_chat", index=entry.id)
+    ledger.repeat(*told)
     if hiding.visible_start is not None:
         return ledger.close(cast.messages)
     idle: dict[str, Json] = {"breaks": len(hiding.breaks), "scenes": max(hiding.scene_count, 0)}
@@ -127,56 +194,56 @@ def messages_stages(done: Refresh, cast: Cast) -> tuple[StageRecord, StageRecord
     if found is None:
         return Ledger(tree, cast.messages).skipped("recap_off"), Ledger(walk, cast.messages).skipped("recap_off")
     ledger = Ledger(tree, cast.messages)
-    for step in found.steps:
-        if not step.exclusion.included:
-            reason = f"excluded_{step.exclusion.reason}"
-            ledger.remove(cast.messages[step.index], reason, **step.exclusion.figures)
-    tried = [step for step in reversed(found.steps) if step.exclusion.included]
-    passed = [cast.messages[step.index] for step in tried]
+    ledger.repeat(*[cast.told.excluded(step) for step in found.steps if step.decision is WalkDecision.EXCLUDED])
+    passed = [cast.messages[step.index] for step in found.steps if step.decision is not WalkDecision.EXCLUDED]
+    passed.reverse()
     excluded = ledger.close(passed)
     ledger = Ledger(walk, passed)
-    for step in reversed(tried):
-        _walked(ledger, step, found, cast)
+    ledger.repeat(*_walked(found, cast))
     details: dict[str, Json] = {"included": len(found.included), "total": found.tokens, "limit": found.limit}
-    return excluded, ledger.close((cast.messages[index] for index in found.included), "recap_walk", details=details)
+    return excluded, ledger.close([cast.messages[index] for index in found.included], "recap_walk", details=details)
 
 
-def _walked(ledger: Ledger, step: WalkStep, found: Inclusion, cast: Cast) -> None:
-    entry, limit, before, after = cast.messages[step.index], found.limit, step.before or 0, step.after or 0
-    match step.decision:
-        case WalkDecision.INCLUDED:
-            ledger.keep(entry, "recap_included", tokens=after - before, total=after, limit=limit)
-        case WalkDecision.OVER_LIMIT:
-            ledger.remove(entry, "recap_over_limit", total=after, limit=limit, over=after - (limit or 0))
-        case WalkDecision.AFTER_LIMIT:
-            stopper = "" if found.closed_at is None else cast.messages[found.closed_at].title
-            ledger.remove(entry, "recap_after_limit", stopped_by=stopper)
-        case _:
-            ledger.remove(entry, "recap_no_memory")
+def _walked(found: Inclusion, cast: Cast) -> Iterator[Verdict]:
+    """What the walk decided about each message that takes part, the newest first."""
+    limit, messages = found.limit, cast.messages
+    without_recap = cast.told.of_all(Outcome.REMOVED, "recap_no_memory")
+    stopper: dict[str, Json] = {"stopped_by": "" if found.closed_at is None else messages[found.closed_at].title}
+    for step in found.steps:
+        decision, index, before, after = step.decision, step.index, step.before or 0, step.after or 0
+        if decision is WalkDecision.INCLUDED:
+            details: dict[str, Json] = {"tokens": after - before, "total": after, "limit": limit}
+            yield Verdict(messages[index].id, Outcome.KEPT, "recap_included", details)
+        elif decision is WalkDecision.AFTER_LIMIT:
+            yield Verdict(messages[index].id, Outcome.REMOVED, "recap_after_limit", stopper)
+        elif decision is WalkDecision.NO_MEMORY:
+            yield without_recap[index]
+        elif decision is WalkDecision.OVER_LIMIT:
+            details = {"total": after, "limit": limit, "over": after - (limit or 0)}
+            yield Verdict(messages[index].id, Outcome.REMOVED, "recap_over_limit", details)
 
 
 def scenes_stage(done: Refresh, cast: Cast) -> StageRecord:
     """Messages leave, since their recaps are for reading; scenes with a recap come in."""
-    chat, found = done.chat, done.inclusion
-    entered = cast.messages if found is None else [cast.messages[index] for index in found.included]
-    ledger, left = Ledger(_Step("scene recaps", Phase.SELECT), entered), []
-    for entry in entered:
-        ledger.remove(entry, "recap_flag_only")
-    for index, entry in cast.scenes.items():
-        first, last = display_range(chat.breaks, chat.recaps, index)
-        if has_recap(chat.messages[index]):
-            left.append(entry)
-            ledger.add(entry, "recap_scene", first=first, last=last, versions=versions_of(chat.messages[index]).words)
-        else:
-            ledger.refuse(entry, "recap_bookmark", last=last)
-    return ledger.close(left)
+    found, told = done.inclusion, cast.told
+    entered = range(done.length) if found is None else found.included
+    ledger = Ledger(_Step("scene recaps", Phase.SELECT), [cast.messages[index] for index in entered])
+    for_reading = told.of_all(Outcome.REMOVED, "recap_flag_only")
+    ledger.repeat(*[for_reading[index] for index in entered], *[told.of_scenes[index] for index in cast.scenes])
+    return ledger.close(_with_recaps(done, cast).values())
+
+
+def _with_recaps(done: Refresh, cast: Cast) -> dict[int, EntryRef]:
+    """The scenes that have a recap, by their breaks."""
+    known = frozenset(done.read.chat.recaps)
+    return {index: entry for index, entry in cast.scenes.items() if index in known}
 
 
 def running_stage(done: Refresh, cast: Cast) -> StageRecord:
     """Scenes leave into the running recap; its current version comes in."""
     store = done.storage.store
     current = store.get()
-    entered = {index: entry for index, entry in cast.scenes.items() if has_recap(done.chat.messages[index])}
+    entered = _with_recaps(done, cast)
     ledger = Ledger(_Step("running recap", Phase.SELECT), tuple(entered.values()))
     for index, entry in entered.items():
         if current is None:
@@ -209,7 +276,7 @@ def _ownership(done: Refresh, store: RunningRecaps) -> tuple[str, Mapping[str, J
     if store.get() is None:
         return "recap_no_running", EMPTY
     if outcome in (Ownership.ADOPTED_BRANCH, Ownership.ADOPTED_IMPORT):
-        return "recap_adopted", {"owner": text_in(done.chat.metadata.get("main_chat")) or "another chat"}
+        return "recap_adopted", {"owner": text_in(done.read.chat.metadata.get("main_chat")) or "another chat"}
     return "", EMPTY
 
 
@@ -242,18 +309,20 @@ HOST_POSITION: Final = {
 
 def recap_trace(
     done: Refresh,
-    settings: RecapSettings,
-    counter: TokenCounter,
     *,
     context_size: int = 0,
     turn: Turn | None = None,
     calls: Sequence[AiCall] = (),
     clock_ms: int = 0,
     digests: Mapping[str, str] | None = None,
+    told: Telling | None = None,
 ) -> Trace:
-    """The trace of one refresh. `turn` is the reply that the prompt is for, the next one where it is None."""
-    cast = cast_of(done, counter, show_prefill=settings.show_prefill)
-    injections, prompt = _placed(done, settings, cast, counter)
+    """The trace of one refresh. `turn` is the reply that the prompt is for, the next one where it is None.
+
+    `told` is what other traces of the chat say as well. Where that numbers from elsewhere than 0, so does the trace.
+    """
+    cast, settings = Cast.of(done, told or Telling(done.read)), done.read.around.settings
+    entries, (injections, prompt) = cast.entries, _placed(done, settings, cast)
     limits = [Limit("context", sum(item.tokens for item in injections), context_size or None, "tokens")]
     if done.inclusion is not None:
         limits.append(Limit("message recaps", done.inclusion.tokens, done.inclusion.limit, "tokens"))
@@ -261,9 +330,9 @@ def recap_trace(
         system=NAME,
         mode=settings.running_scene_recap_mode,
         outcome=RunOutcome.INJECTED if injections else RunOutcome.NOTHING_INJECTED,
-        turn=turn or Turn(len(done.chat.messages), 0, 0),
-        entries=cast.entries,
-        index_size=len(cast.entries),
+        turn=turn or Turn(done.length, 0, 0),
+        entries=entries,
+        index_size=len(entries),
         stages=(
             hiding_stage(done, cast),
             *messages_stages(done, cast),
@@ -279,23 +348,25 @@ def recap_trace(
         clock_ms=clock_ms,
         warnings=(done.storage.notice,) if done.storage.notice else (),
         facts={"recap": _facts(done, settings, context_size)},
+        others=cast.told.first > 0,
         words=VOCABULARY,
     )
 
 
 def _placed(
-    done: Refresh, settings: RecapSettings, cast: Cast, counter: TokenCounter
+    done: Refresh, settings: RecapSettings, cast: Cast
 ) -> tuple[tuple[Injection, ...], tuple[PromptBlock, ...]]:
     """What goes in, with the parts of its text that are the recap's own; nothing where nothing does."""
     current, told = done.storage.store.get(), done.injection
     if current is None or not settings.enabled or not told.value or done.place is RecapPlace.NONE:
         return (), ()
     entry, position, role = cast.versions[current.number], HOST_POSITION[done.place], told.role or 0
-    shown = (message for message in reversed(done.chat.messages) if not truthy(message.get("is_system")))
-    answered = int(truthy(next(shown, {}).get("is_user")))  # (rules: recap-memory 16.4)
-    depth = answered if done.place is RecapPlace.AFTER_HISTORY else told.depth
+    shown = next((place for place in range(done.length - 1, -1, -1) if not done.hides(place)), None)
+    answered = shown is not None and truthy(done.read.chat.messages[shown].get("is_user"))  # (rules: recap-memory 16.4)
+    depth = int(answered) if done.place is RecapPlace.AFTER_HISTORY else told.depth
+    tokens = done.read.around.counter.count(told.value)
     injection = Injection(
-        entry.id, entry.title, "running recap", counter.count(told.value), 100, position, depth, role, told.key,
+        entry.id, entry.title, "running recap", tokens, 100, position, depth, role, told.key,
         recap_hash(current.content),
     )  # fmt: skip
     template = settings.running_scene_recap_template
@@ -336,13 +407,14 @@ def _facts(done: Refresh, settings: RecapSettings, context_size: int) -> Json:
         "storage": store.outcome.value,
     }
     if found is not None:
+        totals = Counter([step.decision for step in found.steps])
         facts["inclusion"] = {
             "context_size": context_size,
             "limit_setting": settings.message_recap_context_limit,
             "limit_type": settings.message_recap_context_type,
             "limit": found.limit,
             "closed_at": found.closed_at,
-            "totals": {kind.value: sum(step.decision is kind for step in found.steps) for kind in WalkDecision},
-            "steps": [[step.index, step.decision.value, step.before, step.after] for step in found.steps],
+            "totals": {kind.value: totals[kind] for kind in WalkDecision},
+            "steps": [[step.index, _WORDS[step.decision], step.before, step.after] for step in found.steps],
         }
     return facts

@@ -16,9 +16,10 @@ from lorestudio.systems.recap import session as session_module
 from lorestudio.systems.recap.overview import message_rows, scene_rows
 from lorestudio.systems.recap.queue import queue_path
 from lorestudio.systems.recap.records import RecapState
+from lorestudio.systems.recap.refresh import ReadChat
 from lorestudio.systems.recap.scenes import scenes
 from lorestudio.systems.recap.session import RecapSession, recap_cost
-from lorestudio.systems.recap.system import RecapSystem, chat_until
+from lorestudio.systems.recap.system import RecapSystem
 from lorestudio.systems.registry import KINDS
 from lorestudio.trace.model import RunOutcome
 from tests.llm.server import Server, completion, reply
@@ -367,10 +368,11 @@ def test_a_replay_shows_each_turn_what_it_knew(chat):
 
 def test_before_the_first_scene_was_over_there_was_no_running_recap(chat):
     session = worked(chat)
-    store = chat_until(session.chat, 3).running
-    assert store.versions == ()
-    assert chat_until(session.chat, 4).running.current == 0
-    assert chat_until(session.chat, 12).running == session.chat.running
+    read = ReadChat(session.chat, session.context.around)
+    three, four, all_of_it = (read.refreshed(length, 0).storage.store for length in (3, 4, 12))
+    assert three.versions == ()
+    assert four.current == 0
+    assert all_of_it == session.chat.running
 
 
 def test_the_questions_of_a_session_are_in_its_trace(chat):

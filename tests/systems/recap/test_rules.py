@@ -20,7 +20,6 @@ from lorestudio.systems.recap.asking import (
     read_preset,
 )
 from lorestudio.systems.recap.chat import RecapChat, RecapSurroundings
-from lorestudio.systems.recap.message_recaps import walk
 from lorestudio.systems.recap.queue import QueueState
 from lorestudio.systems.recap.records import set_data, with_values
 from lorestudio.systems.recap.running import after_deletion
@@ -37,6 +36,7 @@ from lorestudio.systems.recap.scenes.scenes import (
     versions_of,
     with_recap,
 )
+from tests.cases.recap import walked
 from tests.systems.recap.chats import Words, World, chat
 
 
@@ -79,7 +79,7 @@ class Whole:
 @given(st.lists(st.text(st.sampled_from("ab é\U0001f56f"), max_size=12), max_size=8), st.integers(0, 30))
 def test_lengths_that_add_up_count_as_the_whole_text_does(recaps, limit):
     messages = [{"mes": "m", "extra": {"auto_recap": {"memory": recap}}} for recap in recaps]
-    one, other = (walk(messages, RecapSurroundings(counter=counter), limit) for counter in (CHARS_3_35, Whole()))
+    one, other = (walked(messages, RecapSurroundings(counter=counter), limit) for counter in (CHARS_3_35, Whole()))
     assert one == other
 
 

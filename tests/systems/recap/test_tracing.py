@@ -1,18 +1,22 @@
+import asyncio
 import json
 
 import pytest
 
+from lorestudio.domain.entry import VaultIndex
 from lorestudio.domain.records import replace
 from lorestudio.settings.recap import RecapSettings
+from lorestudio.systems.base import Moment
 from lorestudio.systems.recap.chat import REFUSED_KEY, RecapSurroundings
 from lorestudio.systems.recap.records import with_values
-from lorestudio.systems.recap.refresh import refreshed
+from lorestudio.systems.recap.refresh import ReadChat, refreshed
 from lorestudio.systems.recap.scenes import scenes
-from lorestudio.systems.recap.tracing import SCENE_IDS, VERSION_IDS, recap_trace
+from lorestudio.systems.recap.system import RecapSystem
+from lorestudio.systems.recap.tracing import SCENE_IDS, VERSION_IDS, Telling, recap_trace
 from lorestudio.trace.budget import budget_view
 from lorestudio.trace.explain import explain
 from lorestudio.trace.journey import FateState, Journeys
-from lorestudio.trace.model import Outcome, Phase, RunOutcome
+from lorestudio.trace.model import Outcome, Phase, RunOutcome, Turn
 from lorestudio.trace.storage.serialize import from_json, to_json
 from lorestudio.trace.summary import summary
 from lorestudio.trace.text import as_text
@@ -36,7 +40,7 @@ def tale():
 
 def traced(found=None, settings=FROM, context_size=1000):
     done = refreshed(found or tale(), RecapSurroundings(settings, Words()), context_size)
-    return recap_trace(done, settings, Words(), context_size=context_size)
+    return recap_trace(done, context_size=context_size)
 
 
 def test_every_stage_accounts_for_all_candidates():
@@ -192,3 +196,60 @@ def test_a_message_that_a_person_keeps_hidden_stays_so():
     done = refreshed(found, RecapSurroundings(FROM, Words()), 0)
     assert [message["is_system"] for message in done.chat.messages[4:]] == [False, True, False]
     assert done.shown_again == (6,)
+
+
+class Counted(Words):
+    """Words, and the texts that were counted."""
+
+    identity = "words"
+
+    def __init__(self):
+        self.texts = []
+
+    def count(self, text):
+        self.texts.append(text)
+        return super().count(text)
+
+
+def long_tale(scenes_of=5):
+    """Forty messages in scenes, every second one with a recap, some of them hidden, pinned, excluded or short."""
+    found = chat(*("words " * (1 + index % 7) for index in range(40)))
+    for index in range(40):
+        values = {
+            **({"memory": f"recap {index}"} if index % 2 else {}),
+            **({"exclude": True} if index % 11 == 3 else {}),
+            **({"pinned_hidden": True} if index % 13 == 7 else {}),
+            **({"scene_break": True, "scene_recap_memory": "A scene."} if index % scenes_of == 4 else {}),
+        }
+        message = {**with_values(found.messages[index], values), "is_system": index % 9 == 2}
+        found = found.with_message(index, message)
+    return found.with_running(found.running.added("One.", 1, 0, 0, 4).added("Two.", 1, 0, 4, 14))
+
+
+@pytest.mark.parametrize("scenes_shown", [0, 1, 3])
+@pytest.mark.parametrize("kind", ["percent", "absolute"])
+def test_a_chat_that_was_read_once_says_of_each_beginning_what_that_says_alone(scenes_shown, kind):
+    settings = RecapSettings(
+        message_recap_context_limit=6.0,
+        message_recap_context_type=kind,
+        auto_hide_scene_count=scenes_shown,
+        message_length_threshold=3,
+        include_user_messages=True,
+    )
+    whole, around = long_tale(), RecapSurroundings(settings, Words())
+    told = Telling(ReadChat(whole, around))
+    for length in (40, 17, 3, 0, 25, 39, 25):
+        done = told.read.refreshed(length, 0)
+        alone = refreshed(replace(whole, messages=whole.messages[:length]).with_running(done.storage.store), around, 0)
+        assert recap_trace(done, told=told) == recap_trace(alone)
+        assert done.chat == alone.chat
+
+
+def test_a_replay_reads_each_message_once():
+    counter, whole = Counted(), long_tale()
+    system = RecapSystem(RecapSettings(include_user_messages=True), whole)
+    for length in range(1, 41):
+        moment = Moment(VaultIndex(), (), Turn(length, 0, length), counter=counter)
+        asyncio.run(system.decide(moment))
+    told = [text for text in counter.texts if text.startswith("words")]
+    assert len(told) <= 2 * len(whole.messages)  # shown, and hidden

@@ -77,9 +77,18 @@ def generation_range(breaks: Sequence[int], index: int, scenes: int) -> Range:
 
 def display_range(breaks: Sequence[int], recaps: Sequence[int], index: int) -> Range:
     """From behind the nearest earlier visible break that has a recap; bookmarks are passed over."""
-    known = frozenset(recaps)
-    earlier = [place for place in breaks if place < index and place in known]
-    return (earlier[-1] + 1 if earlier else 0, index)
+    earlier = [place for place in breaks if place < index]
+    return scene_ranges([*earlier, index], recaps)[index]
+
+
+def scene_ranges(breaks: Sequence[int], recaps: Sequence[int]) -> dict[int, Range]:
+    """What is displayed of the scene of each break."""
+    known, start = frozenset(recaps), 0
+    found: dict[int, Range] = {}
+    for index in breaks:
+        found[index] = start, index
+        start = index + 1 if index in known else start
+    return found
 
 
 def effective_range(breaks: Sequence[int], recaps: Sequence[int], index: int, scenes: int) -> Range:
