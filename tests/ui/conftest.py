@@ -32,7 +32,7 @@ from PySide6.QtCore import (
 )
 from PySide6.QtGui import QContextMenuEvent
 from PySide6.QtTest import QAbstractItemModelTester, QTest
-from PySide6.QtWidgets import QApplication, QMenu
+from PySide6.QtWidgets import QAbstractScrollArea, QApplication, QMenu, QWidget
 from pytestqt.qtbot import QtBot
 from shiboken6 import getAllValidWrappers
 
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from PySide6.QtCore import QModelIndex
+    from PySide6.QtCore import QModelIndex, QPoint
     from PySide6.QtWidgets import QAbstractItemView
 
     from lorestudio.studio.project.project import Project
@@ -168,6 +168,20 @@ def menu_of_row(view: QAbstractItemView, index: QModelIndex) -> QMenu:
     QApplication.sendEvent(view.viewport(), event)
     (menu,) = (each for each in view.findChildren(QMenu) if each.isVisible())
     return menu
+
+
+def menu_of_picture(picture: QWidget, point: QPoint) -> QMenu:
+    """The menu that the right button opens at a place of a painted widget."""
+    event = QContextMenuEvent(QContextMenuEvent.Reason.Mouse, point, picture.mapToGlobal(point))
+    viewport = picture.viewport() if isinstance(picture, QAbstractScrollArea) else picture
+    QApplication.sendEvent(viewport, event)
+    (menu,) = (each for each in picture.findChildren(QMenu) if each.isVisible())
+    return menu
+
+
+def titles_of(menu: QMenu, *, enabled: bool = False) -> list[str]:
+    """What a menu offers, or what of it can be done."""
+    return [each.text().split("\t")[0] for each in menu.actions() if each.text() and (each.isEnabled() or not enabled)]
 
 
 def settle(window: MainWindow) -> None:

@@ -17,6 +17,7 @@ from PySide6.QtGui import (
     QAccessibleEvent,
     QBrush,
     QColor,
+    QContextMenuEvent,
     QFont,
     QFontMetricsF,
     QHelpEvent,
@@ -38,6 +39,7 @@ from lorestudio.trace.model import Phase
 from lorestudio.ui.shell.qt import V_LEFT, plain
 from lorestudio.ui.shell.theme import Palette, Theme, drawn, glyph
 from lorestudio.ui.shell.words import tr
+from lorestudio.ui.widgets.rows import open_menu_of_picture
 
 
 class KeyMark(Struct, frozen=True):
@@ -388,6 +390,10 @@ class Picture(QWidget):
     def event(self, event: QEvent) -> bool:
         """Qt: what is under the pointer."""
         return shows_tip(self, event, self.words_at) or super().event(event)
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        """Qt: its actions, and copying."""
+        open_menu_of_picture(self, event)
 
 
 def png_bytes(image: QImage) -> bytes:

@@ -39,7 +39,7 @@ from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, tr
 from lorestudio.ui.widgets.cells import FIT, CellDelegate, Cells, Column, as_text
 from lorestudio.ui.widgets.layouts import able, button, column, filling, holding, label, letters, row, tight
-from lorestudio.ui.widgets.rows import RowMenu, end_of_rows, kept_in_sight, passing_menu, turn_tick
+from lorestudio.ui.widgets.rows import Offered, RowMenu, end_of_rows, kept_in_sight, passing_menu, turn_tick
 
 ROW_HEIGHT: Final = 24
 
@@ -614,7 +614,7 @@ class RecordView(RowMenu, QTableView):
 class LateTable(QWidget):
     """A `RecordView` that is made when somebody first sees it or asks for it; few turn to every tab and see rows there.
 
-    Its signals are those of the view.
+    Its signals are those of the view, and what is `offered` for a row.
     """
 
     chosen = Signal(object)
@@ -624,6 +624,7 @@ class LateTable(QWidget):
     def __init__(self, theme: Theme, model: RecordTable, name: str, parent: QWidget) -> None:
         super().__init__(parent)
         self._theme, self.model, self._name = theme, model, name
+        self.offered: list[Offered] = []
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         model.changed.connect(self._rows_changed)
 
@@ -631,6 +632,7 @@ class LateTable(QWidget):
     def view(self) -> RecordView:
         """The table."""
         made = filling(self, RecordView(self._theme, self.model, self._name, self))
+        made.offered = self.offered
         for mine, its in ((self.chosen, made.chosen), (self.picked, made.picked), (self.pressed, made.pressed)):
             its.connect(mine)
         self.setFocusProxy(made)

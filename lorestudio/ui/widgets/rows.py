@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
-from typing import Final, cast
+from typing import Final, TypeAlias, cast
 
 from PySide6.QtCore import QEvent, QModelIndex, QObject, QPoint, Qt
 from PySide6.QtGui import QAction, QContextMenuEvent, QGuiApplication, QKeyEvent, QKeySequence, QResizeEvent
-from PySide6.QtWidgets import QAbstractItemView, QDockWidget, QListView, QListWidget, QMenu, QWidget
+from PySide6.QtWidgets import QAbstractButton, QAbstractItemView, QDockWidget, QListView, QListWidget, QMenu, QWidget
 
 from lorestudio.ui.shell.qt import CHECK, ENTRY_ID, native
 from lorestudio.ui.shell.words import tr
+
+Offered: TypeAlias = QAction | QAbstractButton
 
 _MANY: Final = QAbstractItemView.SelectionMode.ExtendedSelection
 
@@ -39,7 +41,14 @@ def kept_in_sight(view: QAbstractItemView, event: QResizeEvent) -> Iterator[None
 
 
 class RowMenu:
-    """Mixed into a view: its rows have a menu. Copy does what the view's `copy` does, or else takes a row's text."""
+    """Mixed into a view: its rows have a menu. Copy does what the view's `copy` does, or else takes a row's text.
+
+    `offered` is what the pane does with the chosen row: actions, and buttons while they are shown. `look` is given the
+    row before, where being on it does not choose what it is about.
+    """
+
+    offered: Sequence[Offered] = ()
+    look: Callable[[QModelIndex], object] | None = None
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
         """Qt: the right button at a row, or the key for it at the row with the keyboard."""
@@ -47,11 +56,14 @@ class RowMenu:
         index = view.currentIndex() if by_key else view.indexAt(event.pos())
         if not index.isValid():
             return
+        if self.look is not None:
+            self.look(index)
         menu = passing_menu(view)
+        _offer(menu, self.offered)
         entry = index.data(ENTRY_ID)
         if isinstance(entry, int) and entry >= 0:
             menu.addActions(list(_about_entries(view)))
-            menu.addSeparator()
+        menu.addSeparator()
         copy = getattr(self, "copy", partial(QGuiApplication.clipboard().setText, str(index.data() or "")))
         keys = QKeySequence.StandardKey
         ways: list[tuple[str, QKeySequence.StandardKey, Callable[[], object]]] = [(tr("Copy"), keys.Copy, copy)]
@@ -111,10 +123,41 @@ def passing_menu(parent: QWidget) -> QMenu:
     return menu
 
 
+def open_menu_of_picture(picture: QWidget, event: QContextMenuEvent) -> None:
+    """What can be done with a painted widget: its actions, and copying it as it is seen."""
+    menu = passing_menu(picture)
+    menu.setToolTipsVisible(True)
+    menu.addActions(picture.actions())
+    menu.addSeparator()
+    menu.addAction(tr("Copy as a picture"), lambda: QGuiApplication.clipboard().setPixmap(picture.grab()))
+    menu.popup(event.globalPos())
+
+
 def _below_row(view: QAbstractItemView) -> QPoint:
     """Where the menu of the row with the keyboard stands; the row comes in sight."""
     view.scrollTo(view.currentIndex())
     return view.viewport().mapToGlobal(view.visualRect(view.currentIndex()).bottomLeft())
+
+
+def action(title: str, do: Callable[[], object], owner: QObject) -> QAction:
+    """An action for menus alone."""
+    made = QAction(title, owner)
+    made.triggered.connect(lambda _on: do())
+    return made
+
+
+def _offer(menu: QMenu, offered: Iterable[Offered]) -> None:
+    """Put actions into a menu, and of buttons those that are shown: each is pressed, and says why it cannot be."""
+    menu.setToolTipsVisible(True)
+    for each in offered:
+        if isinstance(each, QAction):
+            menu.addAction(each)
+        elif not each.isHidden():
+            made = menu.addAction(each.text(), each.click)
+            made.setCheckable(each.isCheckable())
+            made.setChecked(each.isChecked())
+            made.setEnabled(each.isEnabled())
+            made.setToolTip(each.toolTip())
 
 
 def _about_entries(view: QWidget) -> Iterator[QAction]:

@@ -206,7 +206,9 @@ class RowsPage(QWidget):
 
     def row_button(self, text: str, tip: str, act: Callable[[Any], object]) -> QPushButton:
         """A small button that does something with the chosen row."""
-        return small_button(self.detail, text, tip, lambda: self.with_row(act))
+        made = small_button(self.detail, text, tip, lambda: self.with_row(act))
+        self.table.offered.append(made)
+        return made
 
     def with_row(self, act: Callable[[Any], object]) -> None:
         """Do something with the chosen row, where there is one."""

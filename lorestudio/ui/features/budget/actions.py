@@ -22,4 +22,6 @@ class BudgetFeature(Feature):
         context = self.context
         pane = BudgetPane(context.theme, context.session, context.selection, context.preview.whole, self.home("budget"))
         context.commands.attach({Where.RUNS: (pane,)})
+        for bar in (pane.bar, pane.last):
+            bar.addActions([context.action(name) for name in ("trace.why_not", "controls.pin", "controls.block")])
         return pane

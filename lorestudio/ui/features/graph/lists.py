@@ -24,7 +24,7 @@ from lorestudio.ui.shell.words import count, number, tr
 from lorestudio.ui.widgets.cells import Column
 from lorestudio.ui.widgets.layouts import column, holding, label, split, tight
 from lorestudio.ui.widgets.record_table import RecordTable, RecordView
-from lorestudio.ui.widgets.rows import RowMenu
+from lorestudio.ui.widgets.rows import RowMenu, action
 
 CONNECTED: Final = 2
 
@@ -117,15 +117,15 @@ class GraphLists(QWidget):
         self.entries = RecordView(theme, self.model, tr("Entries of the graph"), self)
         self.entries.setSortingEnabled(True)
         self.entries.sortByColumn(CONNECTED, Qt.SortOrder.DescendingOrder)
-        other = attrgetter("other")
-        self.edge_model = RecordTable(_EDGE_COLUMNS, entry=other, spoken=_relation, tip=_relation, parent=self)
+        self.edge_model = RecordTable(_EDGE_COLUMNS, spoken=_relation, tip=_relation, parent=self)
         self.edges = RecordView(theme, self.edge_model, tr("Edges of the chosen entry"), self)
         self.edges_title = label(self, kind="section", wrap=False, margins=(10, 6, 10, 3))
         parts = split(self.entries, holding(tight(self.edges_title, (self.edges, 1))), of=self, stretch=(3, 2))
         column(parts, of=self, margins=0)
         self.entries.picked.connect(self.chosen.emit)
         self.entries.activated.connect(lambda index: self.opened.emit(int(index.data(ENTRY_ID))))
-        self.edges.activated.connect(lambda index: self.chosen.emit(int(index.data(ENTRY_ID))))
+        self.edges.pressed.connect(lambda edge: self.chosen.emit(edge.other))
+        self.edges.offered = [action(tr("Go to this entry"), lambda: self.chosen.emit(self.edges.current.other), self)]
         self.show_entry(None)
 
     def show_graph(self, found: GraphStudy, shown: NoteGraph, search: Mapping[int, str]) -> None:

@@ -24,6 +24,7 @@ from lorestudio.ui.state.selection import Selection
 from lorestudio.ui.state.session import Session
 from lorestudio.ui.widgets.layouts import button, label, row
 from lorestudio.ui.widgets.pane import Pane
+from lorestudio.ui.widgets.rows import action
 from lorestudio.ui.widgets.tree import PlaceRow, PlaceTree, PlaceView
 from lorestudio.vault.links.index import Backlink, OutgoingLink
 from lorestudio.vault.links.mentions import Mention
@@ -183,6 +184,8 @@ class LinksPane(Pane):
         tip = tr("Make links of all mentions, as one step")
         self.link_all = button(self, tr("Link all"), self.link_everything, tip=tip)
         self.make = button(self, tr("Create"), self.create_chosen, tip=tr("Make the note that the chosen link names"))
+        self.go = action(tr("Go to the place"), lambda: self._enter(self.tree.currentIndex()), self.tree)
+        self.tree.offered = [self.go, self.link, self.link_all, self.make]
         self.state = label(self, kind="small", wrap=False, yields=True)
         self._delay = later(self, self.look, PAUSE_MS)
         self.looked_at.connect(self._delay.start)
@@ -366,6 +369,7 @@ class LinksPane(Pane):
 
     def _settle(self) -> None:
         row, mentions, ready = self._current(), self._mentions(), self._work.ready
+        self.go.setEnabled(row is not None and row.path is not None)
         self.link.setVisible(ready and row is not None and isinstance(row.key, Mention))
         self.link_all.setVisible(ready and len(mentions) > 1)
         self.link_all.setText(tr("Link all {amount}", amount=number(len(mentions))))

@@ -33,6 +33,7 @@ from lorestudio.ui.state.note_changes import READ_ONLY, NoteWork
 from lorestudio.ui.state.session import Session
 from lorestudio.ui.widgets.layouts import SearchField, able, button, column, iconed, label, named, row, tool
 from lorestudio.ui.widgets.pane import Pane
+from lorestudio.ui.widgets.rows import action
 from lorestudio.ui.widgets.tree import PlaceRow, PlaceTree, PlaceView
 
 STREAM_SECONDS: Final = 0.05
@@ -149,6 +150,7 @@ class SearchPane(Pane):
         self.replacement.textChanged.connect(lambda _text: self._preview())
         self.replacement.returnPressed.connect(self.replace)
         self.tree.entered.connect(self._go)
+        self.tree.offered = [action(tr("Go to the place"), lambda: self._go(self.tree.currentIndex()), self.tree)]
         self.model.checks_changed.connect(self._settle)
         self._session.project_changed.connect(self._project_changed)
         self._work.changed.connect(self._settle)

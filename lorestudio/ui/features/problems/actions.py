@@ -18,6 +18,8 @@ class ProblemsFeature(Feature):
 
     def begin(self) -> None:
         """Count them, and lead to the pane."""
+        tree = self.pane.tree
+        tree.offered = (*tree.offered, self.context.action("trace.why_not"))
         status = self.context.status
         self.pane.counted.connect(status.show_problems)
         status.problems.clicked.connect(partial(self.context.show, "problems"))

@@ -48,6 +48,7 @@ from lorestudio.ui.widgets.layouts import (
     tight,
 )
 from lorestudio.ui.widgets.pane import Pane, filter_doors
+from lorestudio.ui.widgets.rows import action
 from lorestudio.ui.widgets.tree import RecordTree, RecordTreeView, TreeRow
 from lorestudio.vault.lint.fixes import Repair
 from lorestudio.vault.lint.model import Finding, Severity, check_of
@@ -413,6 +414,9 @@ class ProblemsPane(Pane):
         self.tree.pressed.connect(lambda _row: self._go(self.tree.currentIndex()))
         self.details.fix.clicked.connect(self.fix_chosen)
         self.details.fix_all.clicked.connect(self.fix_all)
+        self.go = action(tr("Go to the note"), lambda: self._go(self.tree.currentIndex()), self.tree)
+        self.tree.offered = [self.go, self.details.fix, self.details.fix_all]
+        self.tree.look = lambda _row: self._choose_note()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Qt: in a flat pane the explanation stands beside the tree instead of below it, where that is wide enough."""
@@ -632,6 +636,7 @@ class ProblemsPane(Pane):
         finding = self.chosen()
         busy = tr("Wait until the notes are checked and the fixes worked out.") if self._busy else ""
         none = tr("Choose a problem first.") if finding is None else tr("It has no fix that can be worked out.")
+        self.go.setEnabled(finding is not None)
         able(self.details.fix, finding is not None and finding.fix is not None and not self._busy, busy or none)
         able(self.details.fix_all, self.model.safe and not self._busy, busy or tr("No problem listed has a safe fix."))
         self.details.explain(finding)
@@ -643,18 +648,24 @@ class ProblemsPane(Pane):
             self.tree.setExpanded(index.siblingAtColumn(0), not self.tree.isExpanded(index.siblingAtColumn(0)))
             return
         project = self._session.project
-        if finding.entry is not None:
-            self._selection.choose_entry(finding.entry)
-        else:
-            notes = project.index.left_out if project is not None else ()
-            note = next((item for item in notes if item.note_key == finding.note_key), None)
-            if note is not None:
-                self._selection.choose_left_out(note)
+        self._choose_note()
         entry = self._session.entry(finding.entry)  # of several of one number, only it tells which
         key = finding.note_key if entry is None else entry.note_key
         path = project.note_path(*key) if project is not None and finding.filename else None
         if path is not None:
             self.jump.emit(path, finding.line, "" if finding.line else finding.field)
+
+    def _choose_note(self) -> None:
+        """Look at the note that the chosen finding is about."""
+        finding, project = self.chosen(), self._session.project
+        if finding is None or project is None:
+            return
+        if finding.entry is not None:
+            self._selection.choose_entry(finding.entry)
+            return
+        note = next((item for item in project.index.left_out if item.note_key == finding.note_key), None)
+        if note is not None:
+            self._selection.choose_left_out(note)
 
     def _offer(self, repairs: tuple[Repair, ...]) -> None:
         dialog = FixDialog(repairs, self.theme, self, self._name_of)

@@ -17,9 +17,11 @@ from lorestudio.ui.shell.feature import Context, Feature, Leave, late_pane
 from lorestudio.ui.shell.words import Notice, tr
 from lorestudio.ui.state.choices import short_source, source_title
 from lorestudio.ui.widgets import dialogs
+from lorestudio.ui.widgets.rows import action
 
 if TYPE_CHECKING:
     from lorestudio.settings.recap import RecapSettings
+    from lorestudio.systems.recap.overview import MessageRow, SceneRow, WalkRow
     from lorestudio.systems.recap.session import RecapEdits
     from lorestudio.ui.features.recap.pane import RecapPane
 
@@ -157,9 +159,17 @@ class RecapFeature(Feature):
         for page in (pane.messages, pane.scenes, pane.running):
             page.edited.connect(self._edit)
             page.queued.connect(self._queue)
-        for rows in (pane.messages.table.picked, pane.scenes.table.picked, pane.prompt.table.pressed):
-            rows.connect(lambda row: self._chat.pane.choose(row.index))
+        for gone_to in (pane.messages.table.picked, pane.scenes.table.picked, pane.prompt.table.pressed):
+            gone_to.connect(lambda row: self._chat.pane.choose(row.index))
+        for rows in (pane.messages, pane.scenes, pane.prompt):
+            go = action(tr("Go to the message"), partial(rows.with_row, self._go), rows)
+            rows.table.offered.insert(0, go)
+        pane.messages.table.offered.append(self.context.action("recap.break"))
         pane.queue.asked.connect(lambda do: do(self.queue))
+
+    def _go(self, row: MessageRow | SceneRow | WalkRow) -> None:
+        self._chat.pane.choose(row.index)
+        self.context.show("chat")
 
     def _can_work(self) -> bool:
         return self.recaps.hindrance is None and not self.recaps.problem

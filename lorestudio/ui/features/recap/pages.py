@@ -115,6 +115,7 @@ class MessagePage(FollowedPage):
             self.queueing(lambda session, row: session.enqueue_recap(row.index)),
         )  # fmt: skip
         self.add_row(self.exclude, self.pin, self.again)
+        self.table.offered += [self.exclude, self.pin]
         edit = self.edited.emit
         self.text.written.connect(lambda key, text: edit(lambda edits: edits.edit_message(int(key), text)))
         self.exclude.clicked.connect(lambda on: self._tick(lambda edits, row: edits.exclude(row.index, wanted=on)))

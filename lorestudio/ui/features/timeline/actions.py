@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.records import replace
@@ -23,6 +23,11 @@ from lorestudio.ui.widgets.pane import Pane
 if TYPE_CHECKING:
     from lorestudio.ui.features.compare.runs_pane import ComparePane, RunsPage
     from lorestudio.ui.features.timeline.pane import TimelinePane
+
+MAP_MENU: Final = (
+    "trace.why", "trace.entry", "controls.pin", "controls.block", "timeline.csv_entries", "timeline.picture",
+)  # fmt: skip
+"""What the menu of a cell of the map has."""
 
 
 class TimelineFeature(Feature):
@@ -49,6 +54,7 @@ class TimelineFeature(Feature):
         pane = TimelinePane(context.theme, context.session, context.selection, self.feed, self.home("timeline"))
         pane.jump.connect(self.jump)
         context.commands.attach({Where.TIMELINE: (pane,), Where.RUNS: (pane,)})
+        pane.map.addActions([context.action(name) for name in MAP_MENU])
         return pane
 
     @late_pane("compare", "Compare")
@@ -127,6 +133,7 @@ class TimelineFeature(Feature):
 
     def begin(self) -> None:
         """Keep up with the turns while the chat is seen."""
+        self.strip.addAction(self.context.action("timeline.csv"))
         self.context.layout.docks["chat"].visibilityChanged.connect(lambda seen: self.feed.watch("chat", looks=seen))
 
     @property

@@ -185,6 +185,7 @@ class ReplyStrip(QWidget):
         self._pages.addWidget(made)
         made.picked.connect(lambda place: self.jump.emit(self.generations[place]))
         made.brushed.connect(self._brushed)
+        made.addActions(self.actions())
         return made
 
     def order_by(self, order: BarOrder) -> None:

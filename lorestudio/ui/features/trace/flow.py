@@ -372,6 +372,7 @@ class FlowPage(QWidget):
         bar = self._make_bar()
         self.view = FlowView(theme, self)
         self.view.ribbon_chosen.connect(self.listed)
+        self.view.addActions(self.save_button.menu().actions())
         self._scroll = QScrollArea(self, widgetResizable=True)
         self._scroll.setWidget(self.view)
         self._scroll.setFrameShape(QScrollArea.Shape.NoFrame)

@@ -45,6 +45,7 @@ from lorestudio.ui.state.note_changes import READ_ONLY, Done, NoteWork, Plan, pa
 from lorestudio.ui.state.session import Session
 from lorestudio.ui.widgets import dialogs
 from lorestudio.ui.widgets.picker import Choice
+from lorestudio.ui.widgets.tree import PlaceRow
 from lorestudio.vault.links.targets import NOTE_SUFFIX
 from lorestudio.vault.lint.fixes import Repair
 
@@ -85,6 +86,11 @@ CONTEXT_MENU: Final = (
     "note.delete", "note.link", "note.folder",
 )  # fmt: skip
 
+FOUND_MENU: Final = (
+    "note.rename", "note.enable", "note.link", "note.folder", "trace.why_not", "controls.pin", "controls.block",
+)  # fmt: skip
+"""What the menu of a note that was found has of it."""
+
 
 class VaultFeature(Feature):
     """Owns what changes notes (`work`), and the panes of the vault, for searching it and for links."""
@@ -123,7 +129,15 @@ class VaultFeature(Feature):
 
         pane = SearchPane(self.context.theme, self.context.session, self.work)
         pane.jump.connect(self.jump)
+        pane.tree.look = lambda index: self._look(pane.model.place(index))
+        pane.tree.offered = (*pane.tree.offered, *(self.context.action(name) for name in FOUND_MENU))
         return pane
+
+    def _look(self, row: PlaceRow | None) -> None:
+        """Have the note of a row be the one that is looked at."""
+        note = self.context.session.note_at(row.path) if row is not None and row.path is not None else None
+        if note is not None:
+            self.context.selection.choose_note(note)
 
     @late_pane("links", "Links")
     def links(self) -> LinksPane:

@@ -13,7 +13,7 @@ from functools import cached_property, partial
 from operator import attrgetter
 from typing import Final, TypeVar
 
-from PySide6.QtCore import QModelIndex, QObject, Qt, QUrl, Signal
+from PySide6.QtCore import QObject, Qt, QUrl, Signal
 from PySide6.QtGui import QGuiApplication, QTextDocument
 from PySide6.QtWidgets import QLabel, QSizePolicy, QTextBrowser, QToolButton, QWidget
 
@@ -36,7 +36,6 @@ from lorestudio.ui.features.trace.answers import cell_sentence
 from lorestudio.ui.features.why_not.page import WhyNotPage
 from lorestudio.ui.features.why_not.search import WhyNotSearch, WouldWork
 from lorestudio.ui.shell.jobs import Jobs, Newest
-from lorestudio.ui.shell.qt import ENTRY_ID
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, sentence_case, tr
 from lorestudio.ui.state.selection import Selection
@@ -70,7 +69,7 @@ def score_model(parent: QObject) -> RecordTree[ItemRow]:
         Column("Value", lambda row: tr(row.item.value)),
         Column("How it came about", lambda row: tr(row.item.description)),
     )
-    return RecordTree(ItemRow(None), columns, tip=same_words, entry=lambda row: row.item.entry, parent=parent)
+    return RecordTree(ItemRow(None), columns, tip=same_words, parent=parent)
 
 
 class ScorePage(QWidget):
@@ -84,7 +83,7 @@ class ScorePage(QWidget):
         self.nodes: tuple[ScoreNode, ...] = ()
         self.model = score_model(self)
         self.tree = RecordTreeView(theme, self.model, tr("Scores and order, as a tree"), self)
-        self.tree.activated.connect(self._open)
+        self.tree.pressed.connect(self._open)
         told = tr("No number decided about it in this run.")
         self.nothing = label(self, told, "muted", top=True, margins=(12, 6, 12, 6))
         self.nothing.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByKeyboard)
@@ -135,10 +134,9 @@ class ScorePage(QWidget):
             self.tree.resizeColumnToContents(place)
             self.tree.setColumnWidth(place, min(most, self.tree.columnWidth(place) + more))
 
-    def _open(self, index: QModelIndex) -> None:
-        entry = index.siblingAtColumn(0).data(ENTRY_ID)
-        if isinstance(entry, int):
-            self.entry_chosen.emit(entry)
+    def _open(self, row: ItemRow) -> None:
+        if row.item is not None and row.item.entry is not None:
+            self.entry_chosen.emit(row.item.entry)
 
 
 class SimilarityTable(RecordTable):

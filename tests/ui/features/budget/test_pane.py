@@ -26,7 +26,7 @@ from lorestudio.ui.shell.main_window import MainWindow
 from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, ENTRY_ID, LOOK
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.widgets.cells import CellDelegate, Swatch
-from tests.ui.conftest import drain, settle, turned_round
+from tests.ui.conftest import drain, menu_of_picture, settle, titles_of, turned_round
 from tests.ui.drawing import words_drawn
 from tests.ui.vaults import write_vault
 from tests.ui.worlds import BELL, CROWN, DAWNKEEP, RULES, SKARN, make_trace
@@ -407,3 +407,22 @@ def test_the_list_is_of_one_height_and_small_where_there_is_little_room(pane: Bu
     tops = [part.mapTo(pane, part.rect().topLeft()).y() for part in parts if part.isVisibleTo(pane)]
     assert tops == sorted(tops)
     assert len(tops) == 6
+
+
+def test_the_bar_is_copied_as_a_picture_and_as_a_table(window: MainWindow, pane: BudgetPane) -> None:
+    menu = menu_of_picture(pane.bar, QPoint(2, 2))
+    assert titles_of(menu) == [
+        "Copy as a table", "What would bring it in, or keep it out?", "Pin in this chat", "Block in this chat",
+        "Copy as a picture",
+    ]  # fmt: skip
+    table, *_others, picture = menu.actions()
+    table.trigger()
+    lines = QGuiApplication.clipboard().text().splitlines()
+    assert lines[0].split("\t") == ["Entry", "Note", "Tokens"]
+    assert {line.split("\t")[0] for line in lines[1:]} == {"Gate", "Tower"}
+    picture.trigger()
+    assert QGuiApplication.clipboard().image().size() == pane.bar.grab().size()
+    menu.close()
+    menu = menu_of_picture(pane.last, QPoint(2, 2))
+    assert "Copy as a table" not in titles_of(menu), "the rows below are those of the reply that is shown"
+    menu.close()

@@ -31,7 +31,7 @@ from lorestudio.ui.features.graph.view import ZOOM_STEP
 from lorestudio.ui.shell.main_window import MainWindow
 from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, DISPLAY, ENTRY_ID, HORIZONTAL
 from lorestudio.ui.shell.theme import Theme, contrast, load_palettes, scaled
-from tests.ui.conftest import drain, menu_of_row, turned_round
+from tests.ui.conftest import drain, menu_of_row, titles_of, turned_round
 from tests.ui.drawing import at_the_right, drawn, words_drawn
 from tests.ui.worlds import BELL, CROWN, DAWNKEEP, RULES, SKARN, make_project
 
@@ -1215,3 +1215,16 @@ def test_in_a_flat_pane_the_legend_stands_beside_the_picture(window: MainWindow,
     view, legend = places(400, 500)
     assert legend.top() > view.bottom()
     assert view.width() == 400
+
+
+def test_the_menu_of_an_edge_leads_to_its_other_end_and_pins_nobody_else(window: MainWindow, pane: GraphPane) -> None:
+    pane.tabs.setCurrentIndex(LIST)
+    window.selection.choose_entry(SKARN)
+    drain()
+    view = pane.lists.edges
+    other = pane.lists.edge_model.rows[0].other
+    menu = menu_of_row(view, pane.lists.edge_model.index(0, 0))
+    assert titles_of(menu) == ["Go to this entry", "Copy"], "to pin would be about the entry that is chosen"
+    menu.actions()[0].trigger()
+    menu.close()
+    assert window.selection.entry == other

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QApplication, QDialog
 
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.ui.features.notes.links import LinkSection
-from tests.ui.conftest import settle, turned_round
+from tests.ui.conftest import menu_of_row, settle, titles_of, turned_round
 from tests.ui.vaults import NOTES, choose, chosen_file, contents, open_vault, write_vault
 
 
@@ -201,3 +201,23 @@ def test_what_wakes_follows_the_settings_and_the_system(window, qtbot) -> None:
     qtbot.waitUntil(lambda: woken(pane) == {"Dawnkeep", "Skarn"})
     session.replays.choose(system="facts")
     qtbot.waitUntil(lambda: woken(pane) == set())
+
+
+def test_the_menu_of_a_row_has_what_its_buttons_do(window, vault) -> None:
+    pane = look(window, "Skarn.md")
+    groups = {group.key: group for group in pane.model.groups}
+    mention = groups[LinkSection.MENTIONS].children[0]
+    menu = menu_of_row(pane.tree, pane.model.index_of(mention))
+    assert titles_of(menu) == ["Go to the place", "Link", "Link all 2", "Copy", "Choose all"]
+    menu.actions()[1].trigger()
+    menu.close()
+    settle(window)
+    assert "[[Skarn]]" in (vault / "Bell.md").read_text("utf-8")
+    menu = menu_of_row(pane.tree, pane.model.index(0, 0))
+    assert "Go to the place" not in titles_of(menu, enabled=True)
+    menu.close()
+    pane = look(window, "items/Crown.md")
+    missing = next(group for group in pane.model.groups if group.key is LinkSection.MISSING).children[0]
+    menu = menu_of_row(pane.tree, pane.model.index_of(missing))
+    assert "Create" in titles_of(menu, enabled=True)
+    menu.close()

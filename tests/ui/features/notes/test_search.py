@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QModelIndex, QPoint, Qt
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 
 from lorestudio.domain.lifecycle import Cancelled, CancelToken, heed
@@ -22,7 +23,7 @@ from lorestudio.ui.features.notes.search import SearchPane, search_rows
 from lorestudio.ui.state.drafts import Draft
 from lorestudio.ui.widgets.tree import PlaceRow
 from tests.digests import digest
-from tests.ui.conftest import drain, settle, turned_round
+from tests.ui.conftest import drain, menu_of_row, settle, titles_of, turned_round
 from tests.ui.vaults import NOTES, chosen_file, contents, open_vault, write_vault
 
 
@@ -588,3 +589,24 @@ def test_two_quick_clicks_replace_once(make_pane) -> None:
     pane.apply.click()
     desk.settle()
     assert contents(desk.folder)["Bell.md"] == NOTES["Bell.md"].replace("fortress", "fortress of old")
+
+
+def test_the_menu_of_what_was_found_is_about_its_note(window) -> None:
+    pane = find(window, "fortress")
+    line = pane.model.groups[1].children[1]
+    menu = menu_of_row(pane.tree, pane.model.index_of(line))
+    settle(window)
+    assert titles_of(menu) == [
+        "Go to the place", "Rename…", "Switch on or off", "Copy link to the note", "Show in folder",
+        "What would bring it in, or keep it out?", "Pin in this chat", "Block in this chat", "Copy", "Choose all",
+    ]  # fmt: skip
+    assert window.session.entry(window.selection.entry).title == "Dawnkeep"
+    by_title = {each.text(): each for each in menu.actions()}
+    by_title["Pin in this chat"].trigger()
+    by_title["Copy link to the note"].trigger()
+    by_title["Go to the place"].trigger()
+    menu.close()
+    settle(window)
+    assert [each.title for each in window.session.project.controls.pins] == ["Dawnkeep"]
+    assert QGuiApplication.clipboard().text() == "[[Dawnkeep]]"
+    assert window.entry.editor.body.textCursor().selectedText() == "fortress"

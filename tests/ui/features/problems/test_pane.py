@@ -30,7 +30,7 @@ from lorestudio.ui.state.selection import Selection
 from lorestudio.ui.widgets.cells import Glyph
 from lorestudio.vault.lint.fixes import Repair
 from lorestudio.vault.lint.model import Finding, Severity
-from tests.ui.conftest import drain, settle
+from tests.ui.conftest import drain, menu_of_row, settle, titles_of
 from tests.ui.drawing import words_drawn
 
 if TYPE_CHECKING:
@@ -828,3 +828,39 @@ def test_of_the_runs_of_a_former_system_nothing_is_told(
         qtbot.waitUntil(lambda: not window.problems.looking)
         shown = [each.message for each in window.problems.problems.findings if each.severity is Severity.WARNING]
         assert any("never went in" in each for each in shown) is told, system
+
+
+def test_the_menu_of_a_row_is_about_its_note_and_has_its_fixes(filled: Stage) -> None:
+    pane = filled.pane
+    pane.show()
+    fixable = next(item for item in pane.model.findings() if item.fix is not None and item.fix.safe and item.entry)
+    other = next(item for item in pane.model.findings() if item.fix is None and item.entry not in {None, fixable.entry})
+    for finding, can in ((fixable, ["Fix…"]), (other, [])):
+        pane.choose(finding)
+        menu = menu_of_row(pane.tree, pane.model.index_of_finding(finding))
+        assert titles_of(menu, enabled=True) == ["Go to the note", *can, "Fix all safe…", "Copy", "Choose all"]
+        assert filled.selection.entry == finding.entry
+        menu.actions()[0].trigger()
+        menu.close()
+        assert filled.jumps.pop()[0].name == finding.filename
+    menu = menu_of_row(pane.tree, pane.model.index(0, 0))
+    assert "Go to the note" not in titles_of(menu, enabled=True)
+    menu.close()
+
+
+def test_while_the_checks_run_no_fix_is_worked_out(qtbot: QtBot, filled: Stage) -> None:
+    pane, fixes = filled.pane, filled.pane.details
+    fixable = next(item for item in pane.model.findings() if item.fix is not None and item.fix.safe)
+    pane.choose(fixable)
+    assert (fixes.fix.isEnabled(), fixes.fix_all.isEnabled()) == (True, True)
+    pane.look()
+    pane.choose(next(item for item in pane.model.findings() if item is not fixable))
+    pane.choose(fixable)
+    wait = "Wait until the notes are checked and the fixes worked out."
+    for button in (fixes.fix, fixes.fix_all):
+        assert (button.isEnabled(), button.toolTip().split("\n")[-1]) == (False, wait)
+    pane.fix_all()
+    assert not pane._fixing, "the texts that it would work with are being read again"
+    filled.settle(qtbot)
+    assert (fixes.fix.isEnabled(), fixes.fix_all.isEnabled()) == (True, True)
+    assert pane.findChildren(FixDialog) == []

@@ -31,7 +31,7 @@ from lorestudio.ui.features.recap.pane import QueuePage, RecapPane, ScenePage, q
 from lorestudio.ui.shell.qt import TOOLTIP
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.widgets.work_pane import RowsPage
-from tests.ui.conftest import drain
+from tests.ui.conftest import drain, menu_of_row, titles_of
 from tests.ui.drawing import at_the_right
 from tests.ui.worlds import make_trace
 
@@ -639,3 +639,27 @@ def test_the_keyboard_of_an_empty_pane_goes_to_the_rows_from_any_of_its_parts(pa
     pane.buttons["recap.settings"].setFocus()
     pane.show_recaps(PICTURE, None, "", unsaved=False)
     assert pane.window().focusWidget() is pane.messages.view
+
+
+def test_the_menu_of_a_row_has_its_buttons_as_they_are(theme: Theme, qtbot: QtBot) -> None:
+    page = MessagePage(theme)
+    qtbot.addWidget(page)
+    page.show_picture(PICTURE)
+    page.show()
+    told = asked_by(page.edited, page.queued)
+    menu = menu_of_row(page.view, page.model.index(2, 0))
+    again, leave_out, hidden, *_copy = menu.actions()
+    assert titles_of(menu) == ["Make its recap", "Leave its recap out", "Keep it hidden", "Copy"]
+    assert [each.isChecked() for each in (again, leave_out, hidden)] == [False, True, True]
+    assert again.toolTip() == "Ask for the recap of this message, also again"
+    leave_out.trigger()
+    again.trigger()
+    menu.close()
+    assert told == [("exclude", 2, False), ("enqueue_recap", 2)]
+    scenes = ScenePage(theme)
+    qtbot.addWidget(scenes)
+    scenes.show_picture(PICTURE)
+    scenes.show()
+    menu = menu_of_row(scenes.view, scenes.model.index(2, 0))
+    assert titles_of(menu, enabled=True) == ["Remove the break", "Delete scene…", "Copy"], "it is locked"
+    menu.close()

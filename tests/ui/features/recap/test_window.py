@@ -30,6 +30,7 @@ from lorestudio.ui.features.systems.dialogs import SystemSettingsDialog
 from lorestudio.ui.shell.main_window import MainWindow
 from lorestudio.ui.shell.words import Notice
 from tests.systems.recap.files import SETTINGS, TALE, records, write_chat
+from tests.ui.conftest import menu_of_row, titles_of
 from tests.ui.features.systems.test_choosing import shown
 from tests.ui.worlds import make_project
 
@@ -921,3 +922,17 @@ def test_a_message_without_a_chat_is_nothing_to_make_a_recap_of(opened: MainWind
     feature.recap_message()
     feature.toggle_break()
     assert len(asked) == 2
+
+
+@pytest.mark.long
+def test_a_message_is_gone_to_and_ends_a_scene_from_its_row(opened: MainWindow, qtbot: QtBot) -> None:
+    pane = opened.features.recap.pane
+    menu = menu_of_row(pane.messages.view, pane.messages.model.index(4, 0))
+    assert titles_of(menu)[0] == "Go to the message"
+    by_title = {each.text(): each for each in menu.actions()}
+    by_title["Scene break after this message"].trigger()
+    by_title["Go to the message"].trigger()
+    menu.close()
+    settle(opened, qtbot)
+    assert (opened.selection.message, opened.current_pane()) == (4, opened.chat)
+    assert [row.where for row in pane.scenes.model.rows] == [(0, 4)]

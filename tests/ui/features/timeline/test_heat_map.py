@@ -34,6 +34,7 @@ from lorestudio.ui.features.timeline.pane import USUAL, ZOOMS, HeatMap
 from lorestudio.ui.shell.main_window import MainWindow
 from lorestudio.ui.shell.theme import Theme, glyph, scaled
 from lorestudio.ui.widgets.paint import BLANK, Mark, fate_mark
+from tests.ui.conftest import menu_of_picture, titles_of
 from tests.ui.drawing import Drawn, drawn, drawn_by, image_of, words_drawn
 from tests.ui.features.timeline.test_pane import content_of, window  # noqa: F401 (a fixture)
 
@@ -469,3 +470,17 @@ def test_cells_of_many_rows_are_drawn_as_those_of_few_are(theme: Theme) -> None:
     for row, column, down in product(range(rows), range(2), (2, ROW_HEIGHT - 2)):
         seen = image.pixelColor(200 + 8 * column + 4, AXIS + ROW_HEIGHT * row + down)
         assert seen == (strong if row % 2 == column else panel), (row, column, down)
+
+
+def test_the_menu_of_a_cell_is_about_it(window: MainWindow) -> None:  # noqa: F811 (the fixture)
+    pane = window.docks["timeline"].pane
+    pane.map.moved.emit(0, 0)
+    column = len(pane.content.columns) - 2
+    menu = menu_of_picture(pane.map, at(pane.map, 1, column))
+    assert titles_of(menu) == [
+        "Why? for the chosen cell", "Open the chosen entry", "Pin in this chat", "Block in this chat",
+        "Save entries as CSV…", "Save the map as a picture…", "Copy as a picture",
+    ]  # fmt: skip
+    menu.close()
+    assert window.selection.entry == pane.content.entry(1)
+    assert window.selection.generation == pane.content.generations[column]

@@ -9,6 +9,7 @@ from typing import cast
 import numpy as np
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
@@ -23,6 +24,7 @@ from lorestudio.trace.budget import KEYWORD, budget_view
 from lorestudio.trace.diff import InjectionChanges
 from lorestudio.ui.features.timeline.strip import REFRESH_MS, BarOrder, ReplyStrip, reply_words
 from lorestudio.ui.shell.main_window import MainWindow
+from tests.ui.conftest import menu_of_picture, titles_of
 from tests.ui.features.timeline.test_pane import long_chat, opened, project_with, settle
 from tests.ui.worlds import ENTRIES as NOTES
 
@@ -334,3 +336,13 @@ def test_the_strip_is_filled_at_once_when_nothing_more_is_to_be_expected(
 def test_without_a_chat_there_is_no_strip(make_window: MakeWindow) -> None:
     window = make_window(replace(tight_project(), chat=None), make_simulator=Simulator)
     assert window.features.timeline.strip.isHidden()
+
+
+def test_a_bar_is_gone_to_and_the_bars_are_copied_from_the_menu(window: MainWindow, strip: ReplyStrip) -> None:
+    window.chat.choose(1)
+    menu = menu_of_picture(strip.chart, strip.chart.point_of(2))
+    assert titles_of(menu) == ["Save turns as CSV…", "Copy as a picture"]
+    assert window.selection.generation == strip.generations[2]
+    menu.actions()[-1].trigger()
+    menu.close()
+    assert QGuiApplication.clipboard().image().size() == strip.chart.grab().size()
