@@ -8,7 +8,7 @@ from functools import partial
 from typing import Final, TypeAlias
 
 from PySide6.QtCore import QRegularExpression, Qt
-from PySide6.QtGui import QKeyEvent, QTextCursor, QTextDocument
+from PySide6.QtGui import QKeyEvent, QShowEvent, QTextCursor, QTextDocument
 from PySide6.QtWidgets import QLineEdit, QPlainTextEdit, QTextEdit, QWidget
 
 from lorestudio.ui.shell.qt import later, pressed_by_enter
@@ -157,6 +157,11 @@ class FindLine(QWidget):
         if marked is not None:
             marked.textChanged.disconnect(self._soon.start)
             marked.setExtraSelections([])
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Qt: while nobody saw it, another text may have come."""
+        super().showEvent(event)
+        self.renew(another=True)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Qt: see the class; the fields leave these keys to whoever holds them."""

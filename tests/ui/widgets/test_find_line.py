@@ -77,6 +77,23 @@ def test_another_text_is_searched_from_its_own_caret(line: tuple[FindLine, QPlai
     assert text.textCursor().blockNumber() == 1
 
 
+def test_a_text_that_came_while_the_line_was_out_of_sight_is_searched_from_its_own_caret(
+    line: tuple[FindLine, QPlainTextEdit],
+) -> None:
+    made, text = line
+    QTest.keyClicks(made.field, "bell t")
+    text.moveCursor(QTextCursor.MoveOperation.End)
+    made.begin()
+    made.window().hide()  # as behind another tab
+    text.setPlainText("a bell\n" + "no\n" * 40 + "bell c")
+    made.renew(another=True)
+    made.window().show()
+    assert made.found.text() == "none", "what is looked for is marked in it at once"
+    made.field.clear()
+    QTest.keyClicks(made.field, "bell")
+    assert (text.textCursor().blockNumber(), made.found.text()) == (0, "1 of 2")
+
+
 def test_what_is_found_is_replaced_one_by_one_and_all_at_once(line: tuple[FindLine, QPlainTextEdit]) -> None:
     made, text = line
     assert made.second.isHidden()
