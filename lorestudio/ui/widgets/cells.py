@@ -138,8 +138,6 @@ class Cells(Struct):
 
     def answer(self, row: Any, place: int, role: int) -> object:  # noqa: ANN401, PLR0911  # a table of roles
         """What the cell of a row in a column answers."""
-        if not 0 <= place < len(self.columns):
-            return None
         column = self.columns[place]
         if role == DISPLAY:
             return column.words(row)
@@ -475,7 +473,7 @@ class CellDelegate(QStyledItemDelegate):
         least = max(23, round(QFontMetricsF(option.font).height()) + 7)
         tall = sum(strip.height for strip in look.strips) * letters(option.widget)
         if look.body is not None:
-            lines, folded = self._broken(look, option)
+            lines, folded = self._broken(look, look.body, option)
             tall += (self._line_height() * (len(lines) + folded) if look.body.text else 0) + 8
         return QSize(self._width, round(tall) or least)
 
@@ -524,7 +522,7 @@ class CellDelegate(QStyledItemDelegate):
             _draw_strip(canvas, QRectF(box.left(), box.top(), box.width(), high or box.height()), strip)
             box.setTop(box.top() + high)
         if look.body is not None and look.body.text:
-            self._draw_body(canvas, box, look, option)
+            self._draw_body(canvas, box, look.body, self._broken(look, look.body, option))
         if look.ring and chosen and option.state & QStyle.StateFlag.State_HasFocus:
             draw_focus(painter, rect, theme)
         painter.restore()
@@ -541,11 +539,8 @@ class CellDelegate(QStyledItemDelegate):
 
     # ---- wrapped text -----------------------------------------------------------------------------------------------
 
-    def _draw_body(self, canvas: Canvas, box: QRectF, look: Look, option: QStyleOptionViewItem) -> None:
-        body = look.body
-        if body is None:
-            return
-        lines, folded = self._broken(look, option)
+    def _draw_body(self, canvas: Canvas, box: QRectF, body: Body, broken: tuple[tuple[Line, ...], bool]) -> None:
+        lines, folded = broken
         painter, height, top = canvas.painter, self._line_height(), box.top()
         set_inks(painter, canvas.ink(body.tone), font=canvas.font)
         for start, end in lines:
@@ -555,10 +550,10 @@ class CellDelegate(QStyledItemDelegate):
             painter.setPen(self._theme.color("accent"))
             painter.drawText(QRectF(box.left(), top, 4000, height), V_LEFT, tr(body.more))
 
-    def _broken(self, look: Look, option: QStyleOptionViewItem) -> tuple[tuple[Line, ...], bool]:
+    def _broken(self, look: Look, body: Body, option: QStyleOptionViewItem) -> tuple[tuple[Line, ...], bool]:
         """The lines that are shown, and whether there are more."""
-        body, view = look.body, option.widget
-        if body is None or not isinstance(view, QAbstractItemView):
+        view = option.widget
+        if not isinstance(view, QAbstractItemView):
             return (), False
         if self._wrapper is None or self._wrapper.font != view.font():
             self._wrapper, self._lines = Wrapper(view.font()), {}

@@ -227,10 +227,9 @@ Pen: TypeAlias = QPen | QColor | Qt.PenStyle
 Brush: TypeAlias = QBrush | QColor | Qt.BrushStyle
 
 
-def set_inks(painter: QPainter, pen: Pen | None = None, brush: Brush | None = None, font: QFont | None = None) -> None:
+def set_inks(painter: QPainter, pen: Pen, brush: Brush | None = None, font: QFont | None = None) -> None:
     """Draw with these from now on; what is not given stays as it is."""
-    if pen is not None:
-        painter.setPen(pen)
+    painter.setPen(pen)
     if brush is not None:
         painter.setBrush(brush)
     if font is not None:

@@ -182,7 +182,7 @@ class RecordTreeView(RowMenu, QTreeView):
 
     def __init__(self, theme: Theme, model: RecordTree[Any], name: str, parent: QWidget | None = None) -> None:
         super().__init__(parent, uniformRowHeights=True, allColumnsShowFocus=True)
-        self._theme = theme
+        self._theme, self._rows = theme, model
         self.setModel(model)
         self.setItemDelegate(CellDelegate(theme, self))
         self.setAccessibleName(name)
@@ -193,20 +193,18 @@ class RecordTreeView(RowMenu, QTreeView):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Qt: Enter goes on with the row, Copy takes all of it."""
-        index, model = self.currentIndex(), self.model()
+        index = self.currentIndex()
         if event.matches(QKeySequence.StandardKey.Copy):
             self.copy()
-        elif event.key() in {Qt.Key.Key_Return, Qt.Key.Key_Enter} and index.isValid() and isinstance(model, RecordTree):
+        elif event.key() in {Qt.Key.Key_Return, Qt.Key.Key_Enter} and index.isValid():
             self.activated.emit(index)
-            self.pressed.emit(model.node(index))
+            self.pressed.emit(self._rows.node(index))
         else:
             super().keyPressEvent(event)
 
     def selectAll(self) -> None:
         """Qt: choose every row that is unfolded, all below one row at once; Qt looks for the row above each."""
-        model, chosen = self.model(), QItemSelection()
-        if not isinstance(model, RecordTree):
-            return
+        model, chosen = self._rows, QItemSelection()
         left: list[TreeRow] = [model.root]
         while left:
             above, last = left.pop(), model.columnCount() - 1
@@ -218,11 +216,9 @@ class RecordTreeView(RowMenu, QTreeView):
 
     def copy(self) -> None:
         """Put the selected rows, or all where none is, on the clipboard."""
-        model = self.model()
-        if isinstance(model, RecordTree):
-            chosen = set(model.rows_in(self.selectionModel().selection()))
-            rows = [row for row in model.root.below() if row in chosen or not chosen]
-            QGuiApplication.clipboard().setText(as_text(model.texts(rows)))
+        chosen = set(self._rows.rows_in(self.selectionModel().selection()))
+        rows = [row for row in self._rows.root.below() if row in chosen or not chosen]
+        QGuiApplication.clipboard().setText(as_text(self._rows.texts(rows)))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Qt: an explanation that unfolds below takes its room."""

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QListView, QProxyStyle, QStyle, QStyleOption, QSty
 
 from lorestudio.ui.shell.qt import CHECK, LOOK
 from lorestudio.ui.shell.theme import glyph, scaled
+from lorestudio.ui.widgets import cells
 from lorestudio.ui.widgets.cells import (
     Bar,
     Body,
@@ -572,6 +573,21 @@ def test_text_is_broken_anew_where_the_letters_became_larger(shown: Callable[[Lo
     font.setPointSizeF(2 * font.pointSizeF())
     view.setFont(font)
     assert len(words_drawn(view)) > before
+
+
+def test_lines_that_were_forgotten_are_broken_again(
+    shown: Callable[[Look], tuple[QListView, QImage]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cells, "_REMEMBERED", 0)
+    view, _image = shown(Look((), body=Body("one")))
+    model, delegate = view.model(), view.itemDelegate()
+    for text in ("two", "word " * 60, "two"):
+        body = Look((), body=Body(text))
+        model.set_rows(["row"], [Column("", str, look=lambda _row, body=body: body)])
+        drawn_lines = words_drawn(view)
+        assert (len(drawn_lines) == 1) is (text == "two")
+        assert " ".join(drawn_lines).split() == text.split()
+        assert len(delegate._lines) == 1
 
 
 def test_round_pieces_of_a_cell_are_smooth_and_leave_the_painter_as_it_was(

@@ -250,6 +250,24 @@ def test_files_and_folders(parent: QWidget, tmp_path: Path) -> None:
     assert told == [tmp_path / "a.json"] * 3
 
 
+@pytest.mark.parametrize(("filters", "mode"), [("", "Directory"), ("JSON (*.json)", "ExistingFile")])
+def test_a_button_beside_a_line_chooses_what_stands_in_it(
+    parent: QWidget, tmp_path: Path, filters: str, mode: str
+) -> None:
+    line = QLineEdit(parent)
+    for begins in ("", str(tmp_path / "old" / "a.json")):
+        (tmp_path / "old").mkdir(exist_ok=True)
+        line.setText(begins)
+        dialogs.chooser(line, "Choose", filters).click()
+        (asked,) = (each for each in parent.findChildren(QFileDialog) if each.isVisible())
+        assert asked.fileMode() is QFileDialog.FileMode[mode]
+        assert not begins or Path(asked.directory().path()) == tmp_path / "old", "where the last one is"
+        asked.fileSelected.emit(str(tmp_path / "a.json"))
+        asked.reject()
+        drain()
+        assert line.text() == str(tmp_path / "a.json")
+
+
 def test_a_name_to_save_under_is_offered_where_a_file_was_chosen_last(parent: QWidget, tmp_path: Path) -> None:
     here = tmp_path / "here"
     here.mkdir()

@@ -94,6 +94,28 @@ def test_a_text_that_came_while_the_line_was_out_of_sight_is_searched_from_its_o
     assert (text.textCursor().blockNumber(), made.found.text()) == (0, "1 of 2")
 
 
+def test_without_words_the_caret_stays_and_what_is_no_occurrence_is_not_replaced(
+    line: tuple[FindLine, QPlainTextEdit],
+) -> None:
+    made, text = line
+    text.moveCursor(QTextCursor.MoveOperation.EndOfLine)
+    QTest.keyClick(made.field, Qt.Key.Key_Return)
+    assert (text.textCursor().position(), made.found.text()) == (len("bell one"), "")
+    made.begin(replacing=True)
+    made.field.setText("two")
+    for place, long in ((0, len("bell")), (text.toPlainText().index("two"), 0)):
+        cursor = text.textCursor()
+        cursor.setPosition(place)
+        cursor.setPosition(place + long, QTextCursor.MoveMode.KeepAnchor)
+        text.setTextCursor(cursor)
+        made.new.setText("new")
+        QTest.keyClick(made.new, Qt.Key.Key_Return)
+        assert (text.toPlainText(), text.textCursor().selectedText()) == ("bell one\nbell two\nbell three", "two")
+    text.setReadOnly(True)
+    made._replace()
+    assert "two" in text.toPlainText(), "a text that became one to read only"
+
+
 def test_what_is_found_is_replaced_one_by_one_and_all_at_once(line: tuple[FindLine, QPlainTextEdit]) -> None:
     made, text = line
     assert made.second.isHidden()

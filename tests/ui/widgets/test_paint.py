@@ -15,6 +15,7 @@ from lorestudio.trace.journey import CellState, Fate, FateState, JourneyCell
 from lorestudio.trace.model import Outcome, Phase, Verdict
 from lorestudio.ui.shell.qt import plain
 from lorestudio.ui.shell.theme import Theme, glyph
+from lorestudio.ui.widgets import paint
 from lorestudio.ui.widgets.paint import (
     KeyMark,
     KeyQuery,
@@ -327,6 +328,14 @@ def test_a_text_of_which_few_lines_are_wanted_is_not_broken_to_its_end(qapp: obj
     assert len(broken("word " * 10_000, 200, 3)) < 12
     assert broken("one\ntwo\nthree\nfour", 1000, 2) == ["one", "two", "three"]  # one more says that there are more
     assert broken("one\ntwo", 1000, 2) == ["one", "two"]
+
+
+def test_widths_that_were_forgotten_are_measured_again(qapp: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(paint, "_REMEMBERED", 1)
+    wrapper = Wrapper(QFont())
+    once = [wrapper.width(each) for each in ("a", "bb", "ccc", "a")]
+    assert once == [QFontMetricsF(QFont()).horizontalAdvance(each) for each in ("a", "bb", "ccc", "a")]
+    assert len(wrapper._widths) <= 2
 
 
 # ---- painted widgets ------------------------------------------------------------------------------------------------

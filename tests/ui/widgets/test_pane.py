@@ -5,15 +5,18 @@ from __future__ import annotations
 from itertools import pairwise
 
 import pytest
-from PySide6.QtCore import QPoint, QRect, Qt
+from PySide6.QtCore import QEvent, QPoint, QRect, Qt, QTimer
+from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import (
     QApplication,
     QDockWidget,
     QLabel,
     QLineEdit,
     QMainWindow,
+    QPlainTextEdit,
     QPushButton,
     QScrollArea,
+    QTextEdit,
     QToolButton,
     QWidget,
 )
@@ -417,6 +420,64 @@ def test_a_dock_makes_its_pane_when_somebody_looks_and_tells_that_the_keyboard_l
     dock.close()
     assert (left, len(made)) == ([True], 1)
     assert (made[0].focus_target(), made[0].open_search()) == (made[0], False)
+
+
+def test_docks_that_come_into_sight_together_make_their_panes_in_turns(qtbot: QtBot, theme: Theme) -> None:
+    window = QMainWindow()
+    qtbot.addWidget(window)
+    turns: list[str] = []
+
+    def planned(name: str) -> PlannedPane:
+        def make() -> Pane:
+            pane = Watched(name, name, theme)
+            docks[name].take(pane)
+            QTimer.singleShot(0, window, lambda: turns.append(""))
+            turns.append(name)
+            return pane
+
+        return PlannedPane(name, name, make)
+
+    docks: dict[str, PaneDock] = {}
+    for name in ("Vault", "Search", "Budget"):
+        docks[name] = PaneDock(planned(name), theme, window)
+        window.addDockWidget(Qt.DockWidgetArea.LeftDockWidgetArea, docks[name])
+    window.resize(300, 600)
+    window.show()
+    qtbot.waitUntil(lambda: len(turns) == 6)
+    assert turns == ["Vault", "", "Search", "", "Budget", ""]
+
+
+@pytest.mark.parametrize("kind", [QLineEdit, QPlainTextEdit, QTextEdit])
+def test_a_pane_does_again_what_its_field_undid_where_the_field_knows_no_key_for_it(
+    qtbot: QtBot, theme: Theme, kind: type[QLineEdit]
+) -> None:
+    """On Linux and macOS Ctrl+Y comes to the pane: fields know Ctrl+Shift+Z alone."""
+    pane, field = Pane("vault", "Vault", theme), kind()
+    qtbot.addWidget(pane)
+    pane.column.addWidget(field)
+    pane.show()
+    field.setFocus()
+    qtbot.waitUntil(field.hasFocus)
+    qtbot.keyClicks(field, "ink")
+    said = field.text if isinstance(field, QLineEdit) else field.toPlainText
+    field.undo()
+    assert said() == ""
+
+    def key(kind: QEvent.Type) -> bool:
+        event = QKeyEvent(kind, Qt.Key.Key_Y, Qt.KeyboardModifier.ControlModifier)
+        event.ignore()
+        QApplication.sendEvent(pane, event)
+        return event.isAccepted()
+
+    assert key(QEvent.Type.ShortcutOverride), "or an action of that key would be run"
+    assert said() == ""
+    assert key(QEvent.Type.KeyPress)
+    assert said() == "ink"
+    field.undo()
+    field.setReadOnly(True)
+    assert not key(QEvent.Type.ShortcutOverride)
+    assert not key(QEvent.Type.KeyPress)
+    assert said() == ""
 
 
 def test_what_two_parts_need_is_that_of_the_wider_one(qtbot: QtBot) -> None:

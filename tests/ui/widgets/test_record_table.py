@@ -10,7 +10,7 @@ import pytest
 from PySide6.QtCore import QModelIndex, QPoint, QSettings, Qt
 from PySide6.QtGui import QAction, QContextMenuEvent, QGuiApplication
 from PySide6.QtTest import QAbstractItemModelTester, QTest
-from PySide6.QtWidgets import QApplication, QDockWidget, QHeaderView, QMenu, QPushButton, QTabWidget, QWidget
+from PySide6.QtWidgets import QApplication, QDockWidget, QHeaderView, QListView, QMenu, QPushButton, QTabWidget, QWidget
 
 from lorestudio.domain.records import replace
 from lorestudio.ui.shell.qt import (
@@ -38,6 +38,7 @@ from lorestudio.ui.widgets.record_table import (
     as_text,
     change_table,
 )
+from lorestudio.ui.widgets.rows import MenuAtRow
 from tests.ui.conftest import drain
 from tests.ui.drawing import drawn
 
@@ -264,6 +265,19 @@ def test_views_are_told_only_what_changed(qapp: object) -> None:
     assert said == ["changed", "in 4-5", "changed", "reset", "changed", "reset", "changed"]
 
 
+def test_beside_the_cells_there_is_nothing_to_show_or_to_sort_by(qapp: object) -> None:
+    model, before = make(), [each.name for each in SHIPS]
+    model.sort(0, Qt.SortOrder.DescendingOrder)
+    assert names(model) != before
+    sorted_by, now = model.sorted_by, names(model)
+    for place in (-1, len(COLUMNS)):
+        model.sort(place)
+        assert (model.sorted_by, names(model)) == (sorted_by, now)
+    gone = model.index(3, 0)
+    model.set_rows(SHIPS[:1])
+    assert (model.data(gone), model.data(model.index(-1, 0))) == (None, None)
+
+
 def test_other_columns_come_with_their_rows(qapp: object) -> None:
     model = make()
     model.set_rows(SHIPS[:2], COLUMNS[1:])
@@ -427,6 +441,24 @@ def test_a_row_has_a_menu_by_mouse_and_by_keyboard_which_copies(qtbot: QtBot, th
         assert QGuiApplication.clipboard().text() == "Ship\tCrew\tPort\nGull\t3\tDawnkeep"
         drain()
         assert made.findChildren(QMenu) == []
+
+
+def test_the_right_button_beside_the_rows_offers_only_what_is_about_none_of_them(qtbot: QtBot, theme: Theme) -> None:
+    view, about, elsewhere = QListView(), QAction("About this row"), QAction("Add one")
+    qtbot.addWidget(view)
+    view.show()
+    view.setContextMenuPolicy(Qt.ContextMenuPolicy.ActionsContextMenu)
+    view.addAction(about)
+    beside = QContextMenuEvent(QContextMenuEvent.Reason.Mouse, QPoint(5, 5), view.viewport().mapToGlobal(QPoint(5, 5)))
+    without = MenuAtRow(view)
+    QApplication.sendEvent(view.viewport(), beside)
+    assert menu_of(view) is None
+    without.deleteLater()
+    drain()
+    _kept = MenuAtRow(view, [elsewhere])
+    QApplication.sendEvent(view.viewport(), beside)
+    assert [each.text() for each in menu_of(view).actions()] == ["Add one"]
+    menu_of(view).close()
 
 
 def test_the_menu_of_an_entry_offers_what_its_dock_does_with_one_and_no_other_does(qtbot: QtBot, theme: Theme) -> None:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAccessible
+from PySide6.QtWidgets import QMessageBox
 from pytestqt.qtbot import QtBot
 
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.widgets import work_pane
 from lorestudio.ui.widgets.cells import Column
-from lorestudio.ui.widgets.work_pane import ProgressStrip, RecapText, RowsPage
+from lorestudio.ui.widgets.work_pane import ProgressStrip, RecapText, RowsPage, WorkPane
 from tests.ui.conftest import drain
 
 
@@ -232,3 +233,48 @@ def test_what_became_of_a_text_elsewhere_is_shown_where_nobody_wrote(qtbot: QtBo
     text.lines.setPlainText("Mine")
     text.show_text(1, "Mine", editable=True)  # somebody else has written the same
     assert (text.changed, text.keep.isHidden()) == (False, True)
+
+
+def test_what_was_written_follows_what_it_is_about_and_waits_for_what_is_gone(qtbot: QtBot) -> None:
+    text = RecapText("Recap")
+    qtbot.addWidget(text)
+    text.show_text(1, "One.", editable=True)
+    text.lines.setPlainText("Mine")
+    text.follow({1: 2})
+    assert (text.lines.toPlainText(), text.unkept) == ("Mine", 1)
+    text.follow({2: ("gone", 2)})
+    assert (text.lines.toPlainText(), text.changed, text.unkept, text.begun) == ("One.", False, 0, True)
+    text.show_text(3, "Three.", editable=True)
+    text.lines.setPlainText("Other")
+    text.follow({("gone", 2): 2, 3: 3})
+    assert text.unkept == 2
+    text.show_text(2, "One.", editable=True)
+    assert text.lines.toPlainText() == "Mine"
+    text.show_text(3, "Three.", editable=True)
+    assert text.lines.toPlainText() == "Other"
+    text.give_up()
+    assert (text.lines.toPlainText(), text.begun) == ("Three.", False)
+
+
+def test_texts_that_are_not_kept_are_counted_before_they_are_given_up(qtbot: QtBot, theme: Theme) -> None:
+    pane = WorkPane("recap", "Recap", theme, "note")
+    qtbot.addWidget(pane)
+    texts = [RecapText(name, pane) for name in ("One", "Two")]
+    left: list[str] = []
+    assert not pane.ask_before_leaving(lambda: left.append("nothing was written"))
+    for each, said in ((texts[0], "1 text has"), (texts[1], "2 texts have")):
+        each.show_text(1, "Text.", editable=True)
+        each.lines.setPlainText("Mine")
+        assert pane.ask_before_leaving(lambda: left.append("given up"))
+        (box,) = pane.findChildren(QMessageBox)
+        assert said in box.text()
+        assert "“Recap”" in box.text()
+        box.reject()
+        drain()
+        assert (left, each.lines.toPlainText()) == ([], "Mine")
+    pane.ask_before_leaving(lambda: left.append("given up"))
+    (box,) = pane.findChildren(QMessageBox)
+    (button,) = (each for each in box.buttons() if each.text() == "Throw away")
+    button.click()
+    drain()
+    assert (left, [each.lines.toPlainText() for each in texts]) == (["given up"], ["Text.", "Text."])
