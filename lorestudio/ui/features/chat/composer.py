@@ -114,6 +114,8 @@ class Composer(QWidget):
             return
         self._narrow = narrow
         below = 1 if narrow else 0
+        for part in (self.voice, self.field, self._buttons):
+            self._grid.removeWidget(part)  # else PySide takes what Qt makes later at the freed address for its item
         self._grid.addWidget(self.voice, below, 0, Qt.AlignmentFlag.AlignTop)
         self._grid.addWidget(self.field, 0, 0 if narrow else 1, 1, 3 if narrow else 1)
         self._grid.addWidget(self._buttons, below, 2, Qt.AlignmentFlag.AlignTop)

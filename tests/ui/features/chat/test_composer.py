@@ -6,8 +6,9 @@ import pytest
 from PySide6.QtCore import QEvent, QPoint, QRect, Qt
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QDockWidget, QLabel, QMainWindow, QToolButton, QWidget
+from PySide6.QtWidgets import QApplication, QDockWidget, QGridLayout, QLabel, QMainWindow, QToolButton, QWidget
 from pytestqt.qtbot import QtBot
+from shiboken6 import isValid
 
 from lorestudio.studio.chat.editing import Voice
 from lorestudio.ui.features.chat.composer import MOST_LINES, REPLY_LINES, Composer, MessageField
@@ -333,3 +334,13 @@ def test_larger_letters_make_the_field_higher(composer: Composer) -> None:
     composer.field.setFont(font)
     drain()
     assert composer.field.height() > 1.4 * low
+
+
+def test_items_of_its_layout_that_qt_deletes_are_known_no_more(composer: Composer) -> None:
+    """PySide would take another object at such an address for the item, and end the program when that is deleted."""
+    grid = composer.findChild(QGridLayout)
+    for width in (260, 700):
+        before = [grid.itemAt(place) for place in range(3)]
+        composer.resize(width, 300)
+        drain()
+        assert [isValid(item) for item in before] == [False, False, False]
