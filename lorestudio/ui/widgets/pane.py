@@ -67,10 +67,8 @@ from lorestudio.ui.widgets.paint import whole_parts
 
 def drop_all(layout: QLayout) -> None:
     """Take everything out of a layout; its widgets vanish at once, and are deleted when Qt gets to it."""
-    while layout.count():
-        item = layout.takeAt(0)
-        widget = item.widget() if item is not None else None
-        if widget is not None:
+    while (item := layout.takeAt(0)) is not None:
+        if (widget := item.widget()) is not None:
             widget.hide()
             widget.deleteLater()
 
