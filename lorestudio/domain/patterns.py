@@ -11,11 +11,12 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from itertools import groupby, repeat
-from typing import Final
+from math import inf
+from time import thread_time
+from typing import Final, TypeVar
 
 import regex
 
@@ -24,6 +25,13 @@ from lorestudio.domain.texts import joined_spans
 
 LONGEST_S: Final = 0.25
 """A search that takes longer than this is given up."""
+
+LONGEST_TOGETHER_S: Final = 1.0
+"""A pattern is given up when its slow searches have taken longer than this together."""
+
+_SLOW_S: Final = 0.005
+_SLOW_CHARACTER_S: Final = 1e-7
+"""A search is slow that takes longer than this for its text; usual ones take a twentieth."""
 
 MOST_REPEATED: Final = 100_000
 """A pattern that says more characters and groups than this, repetitions written out, takes too much memory."""
@@ -58,6 +66,9 @@ _BEYOND_OR_HALF: Final = re.compile(rf"{_BEYOND.pattern}|\\u[dD][89abAB]")
 _FULL_RANGE: Final = 0x10FFFF
 
 
+_Found = TypeVar("_Found")
+
+
 class PatternError(ValueError):
     """A pattern that cannot be used; the message says why."""
 
@@ -70,14 +81,14 @@ class PatternTimeoutError(Exception):
 class Pattern:
     """A compiled pattern. `source` is what it was written as.
 
-    One that took too long on a text is given up at once on every other from then on.
+    One that took too long on a text, or on many a little, is given up at once on every other from then on.
     """
 
     source: str
     flags: str = ""
     _compiled: regex.Pattern[str] = field(default_factory=lambda: regex.compile(""), repr=False, compare=False)
     _halved: Pattern | None = field(default=None, repr=False, compare=False)
-    _slow: set[bool] = field(default_factory=set, init=False, repr=False, compare=False)
+    _slow: list[float] = field(default_factory=list, init=False, repr=False, compare=False)
 
     @property
     def groups(self) -> int:
@@ -95,8 +106,7 @@ class Pattern:
         Raises PatternTimeoutError after `seconds`.
         """
         look = self._compiled.match if "y" in self.flags else self._compiled.search
-        with self._limited():
-            return look(text, timeout=seconds)
+        return self._limited(text, lambda: look(text, timeout=seconds))
 
     def holds(self, text: str) -> bool:
         """Whether the pattern is found; without the flags u and v a character beyond U+FFFF counts as its two halves.
@@ -109,24 +119,27 @@ class Pattern:
 
     def replaced(self, text: str, made: Callable[[regex.Match[str]], str]) -> str:
         """`String.replace` with a function: the first match, or all with the flag g. Raises PatternTimeoutError."""
-        with self._limited():
-            return self._compiled.sub(made, text, count=0 if self.everywhere else 1, timeout=LONGEST_S)
+        count = 0 if self.everywhere else 1
+        return self._limited(text, lambda: self._compiled.sub(made, text, count=count, timeout=LONGEST_S))
 
     def spans(self, text: str) -> list[tuple[int, int]]:
         """Start and end of every place where something is found. Raises PatternTimeoutError."""
-        with self._limited():
-            found = self._compiled.finditer(text, timeout=LONGEST_S)
-            return [each.span() for each in found if each.end() > each.start()]
+        found = partial(self._compiled.finditer, text, timeout=LONGEST_S)
+        return self._limited(text, lambda: [each.span() for each in found() if each.end() > each.start()])
 
-    @contextmanager
-    def _limited(self) -> Iterator[None]:
-        if self._slow:
+    def _limited(self, text: str, look: Callable[[], _Found]) -> _Found:
+        if self._slow and sum(self._slow) > LONGEST_TOGETHER_S:
             raise PatternTimeoutError(f"the pattern {_quoted(self.source)} took too long on another text")
+        begun = thread_time()
         try:
-            yield
+            found = look()
         except TimeoutError:
-            self._slow.add(True)
+            self._slow.append(inf)
             raise PatternTimeoutError(f"the pattern {_quoted(self.source)} takes too long on this text") from None
+        taken = thread_time() - begun
+        if taken > _SLOW_S + len(text) * _SLOW_CHARACTER_S:
+            self._slow.append(taken)
+        return found
 
 
 def _quoted(source: str) -> str:

@@ -3,12 +3,14 @@
 import contextlib
 import re
 import time
+from itertools import count
 
 import pytest
 import regex
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lorestudio.domain import patterns
 from lorestudio.domain.javascript import WHITE_SPACE
 from lorestudio.domain.patterns import PatternError, PatternTimeoutError, compile_guarded, compile_pattern
 
@@ -239,6 +241,16 @@ def test_a_pattern_that_took_too_long_once_is_not_tried_again() -> None:
         pattern.search("a" * 60 + "b", seconds=0.02)
     with pytest.raises(PatternTimeoutError, match="on another text"):
         pattern.search("nothing of the kind")
+
+
+def test_a_pattern_that_takes_a_little_too_long_on_many_texts_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(patterns, "thread_time", count(0, 0.125).__next__)
+    pattern, others = compile_pattern("(.*a){25}$"), compile_pattern("a")
+    assert not any(pattern.holds(f"{number}") for number in range(9))  # the ninth makes it more than a second
+    with pytest.raises(PatternTimeoutError, match="on another text"):
+        pattern.holds("9")
+    for _ in range(20):  # a long text takes its time
+        assert others.search("a" * 2_000_000)
 
 
 def test_a_class_of_thousands_of_characters_costs_as_many_as_it_has_ranges() -> None:
