@@ -53,8 +53,13 @@ def echo(text: str | bytes = "", *, nl: bool = True, err: bool = False) -> None:
 
 
 def say(message: str) -> None:
-    """One message on the error stream."""
-    echo(f"lorestudio: {message}", err=True)
+    """One message on the error stream, in lines of its width where that is a terminal."""
+    text = f"lorestudio: {message}"
+    if sys.stderr.isatty():
+        from lorestudio.cli.screen import Screen, folded  # noqa: PLC0415  # most commands have nothing to say
+
+        text = "\n".join(folded(text.split("\n"), Screen(stderr=True).width))
+    echo(text, err=True)
 
 
 def say_all(messages: Iterable[str]) -> None:

@@ -14,7 +14,7 @@ from rich.segment import Segment
 from rich.table import Column, Table
 from rich.text import Text
 
-from lorestudio.cli.output import shown
+from lorestudio.cli.output import echo, shown
 from lorestudio.domain.lifecycle import Progress
 
 
@@ -90,6 +90,12 @@ def folded(lines: Iterable[str], width: int) -> Iterator[str]:
         parts = Text(line[begins:]).wrap(console, width - begins) or [Text()]
         for number, part in enumerate(parts):
             yield f"{' ' * begins if number else line[:begins]}{part.plain.rstrip()}".rstrip()
+
+
+def print_lines(lines: Iterable[str]) -> None:
+    """Sentences on standard output: in lines of its width at a terminal, whole elsewhere."""
+    screen = Screen()
+    echo("\n".join(folded(lines, screen.width) if screen.is_terminal else lines))
 
 
 def listing(*columns: Column | str) -> Table:

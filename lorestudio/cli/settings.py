@@ -14,7 +14,7 @@ from rich.text import Text
 from lorestudio.cli.command import OutputFile, command, command_group
 from lorestudio.cli.options import DoItOption, JsonOption, ProfileOption, SettingsOfSystem, SettingsOption
 from lorestudio.cli.output import as_bytes, ask_first, echo, json_bytes, print_json, say, say_all, shown
-from lorestudio.cli.screen import Screen, filled, fixed, fold, listing, table
+from lorestudio.cli.screen import Screen, filled, fixed, fold, listing, print_lines, table
 from lorestudio.domain.records import picked
 from lorestudio.exchange import json_file
 from lorestudio.exchange.problems import InputError
@@ -169,7 +169,7 @@ def show(
     if as_json:
         print_json([declaration_json(each, setting_value(chosen, each)) for each in found], 2)
     else:
-        echo("\n\n".join(details(each, setting_value(chosen, each)) for each in found))
+        print_lines("\n\n".join(details(each, setting_value(chosen, each)) for each in found).split("\n"))
 
 
 @command(settings_app)

@@ -4,6 +4,7 @@ import errno
 import json
 import os
 import re
+import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import SimpleNamespace
@@ -17,6 +18,8 @@ from lorestudio import __version__
 from lorestudio.cli import doctor, options, run
 from lorestudio.cli import window as opening
 from lorestudio.cli.app import COMMANDS, app
+from lorestudio.cli.output import say
+from lorestudio.cli.screen import Screen
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.declaration import Section
 from lorestudio.studio.project.doctor import CheckResult
@@ -394,3 +397,39 @@ def test_a_refusal_names_what_was_typed_and_what_to_type(
     result = lorestudio(given[0], vault, "--chat", chat, *given[1:])
     assert result.exit_code == 2
     assert said in result.stderr
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        ("lint", "{vault}"), ("settings", "show", "maxTokensBudget"), ("recap", "status", "--chat", "{chat}"),
+    ],
+    ids=lambda asked: asked[0],
+)  # fmt: skip
+def test_sentences_have_the_width_of_a_terminal_and_are_whole_elsewhere(
+    lorestudio: Run, vault: Path, tmp_path: Path, asked: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (vault / "Far.md").write_text("---\ntags: [lorebook]\nkeys: [far]\nrequires: [Nobody]\n---\nFar.\n", "utf-8")
+    tale = tmp_path / "tale.jsonl"
+    tale.write_text('{"user_name": "A"}\n{"name": "A", "is_user": true, "mes": "Hello."}\n', "utf-8")
+    words = [each.format(vault=vault, chat=tale) for each in asked]
+    monkeypatch.setenv("COLUMNS", "60")
+    whole = lorestudio(*words).stdout
+    assert max(map(len, whole.splitlines())) > 60
+    monkeypatch.setattr(Screen, "is_terminal", property(lambda _screen: True))
+    shown = re.sub("\x1b\\[[0-9;]*m", "", lorestudio(*words).stdout)  # without colours
+    assert max(map(len, shown.splitlines())) <= 60
+    assert shown.split() == whole.split()
+
+
+def test_a_message_has_the_width_of_a_terminal_and_is_whole_elsewhere(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    message = "the profile holds them now. To use it: give --profile and its name, here or anywhere else."
+    monkeypatch.setenv("COLUMNS", "40")
+    for terminal in (False, True):
+        monkeypatch.setattr(sys.stderr, "isatty", lambda terminal=terminal: terminal)
+        say(message)
+        said = capsys.readouterr().err
+        assert " ".join(said.split()) == f"lorestudio: {message}"
+        assert (max(map(len, said.splitlines())) <= 40) is terminal

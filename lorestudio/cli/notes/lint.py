@@ -129,8 +129,8 @@ def _print(
         rest = "Lorebook" if problems.of_books else "Settings and vault"
         name = (f"{vault}: {named}" if several else named) if filename else rest
         lines = [Text(name, style="bold"), *(line for finding in findings for line in _told(finding)), Text()]
-        console.print(Text("\n").join(lines), soft_wrap=True)
-    console.print(Text(_summary(problems, repairs, severity)), soft_wrap=True)
+        console.print(Text("\n").join(lines), soft_wrap=not console.is_terminal)
+    console.print(Text(_summary(problems, repairs, severity)), soft_wrap=not console.is_terminal)
 
 
 def _told(finding: Finding) -> Iterator[Text]:

@@ -22,7 +22,7 @@ from lorestudio.cli.options import (
 )
 from lorestudio.cli.output import echo, print_json, say, say_all
 from lorestudio.cli.runs.runs import with_kept
-from lorestudio.cli.screen import Screen, figure, filled, fold, folded, progress_bar, table
+from lorestudio.cli.screen import Screen, figure, filled, fold, print_lines, progress_bar, table
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.entry import Entry, LeftOutNote
 from lorestudio.domain.records import picked, replace
@@ -276,8 +276,7 @@ def explain(
     if as_json:
         print_json(entry_json(explained), 2)
     else:
-        screen, lines = Screen(), entry_lines(explained)
-        echo("\n".join(folded(lines, screen.width) if screen.is_terminal else lines))
+        print_lines(entry_lines(explained))
 
 
 def _say_turn(trace: Trace, *, as_json: bool) -> None:

@@ -17,7 +17,7 @@ from lorestudio.cli.answering import Answering, agree, answering
 from lorestudio.cli.command import Limits, command, command_group
 from lorestudio.cli.options import DoItOption, JsonOption, TokenizerOption, YesOption
 from lorestudio.cli.output import FAILED, ask_first, echo, print_json, read_text, say, say_all, waited
-from lorestudio.cli.screen import Screen, figure, filled, fold, listing
+from lorestudio.cli.screen import Screen, figure, filled, fold, listing, print_lines
 from lorestudio.domain.entry import VaultIndex
 from lorestudio.domain.records import picked
 from lorestudio.domain.texts import shorten
@@ -198,7 +198,7 @@ def status(given: RecapOptions, *, as_json: JsonOption = False) -> None:
     """Say which messages have recaps, which of them fit, what is hidden, what goes in, and what is queued."""
     session = given.session()
     if not as_json:
-        echo("\n".join(status_lines(session)))
+        print_lines(status_lines(session))
         return
     queue, current = session.queue, session.chat.running.get()
     lists = {"messages": message_rows(session.chat), "scenes": scene_rows(session.chat)}
@@ -242,7 +242,7 @@ def run(
         _work(session, asked)
     finally:
         session.release()
-    echo("\n".join(status_lines(session)))
+    print_lines(status_lines(session))
 
 
 @command(recap)
