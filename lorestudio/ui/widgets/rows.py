@@ -9,7 +9,16 @@ from typing import Final, TypeAlias, cast
 
 from PySide6.QtCore import QEvent, QModelIndex, QObject, QPoint, Qt
 from PySide6.QtGui import QAction, QContextMenuEvent, QGuiApplication, QKeyEvent, QKeySequence, QResizeEvent
-from PySide6.QtWidgets import QAbstractButton, QAbstractItemView, QDockWidget, QListView, QListWidget, QMenu, QWidget
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QAbstractItemView,
+    QDockWidget,
+    QListView,
+    QListWidget,
+    QMenu,
+    QTreeView,
+    QWidget,
+)
 
 from lorestudio.ui.shell.qt import CHECK, ENTRY_ID, native
 from lorestudio.ui.shell.words import tr
@@ -43,27 +52,35 @@ def kept_in_sight(view: QAbstractItemView, event: QResizeEvent) -> Iterator[None
 class RowMenu:
     """Mixed into a view: its rows have a menu. Copy does what the view's `copy` does, or else takes a row's text.
 
-    `offered` is what the pane does with the chosen row: actions, and buttons while they are shown. `look` is given the
-    row before, where being on it does not choose what it is about.
+    `offered` is what the pane does with the chosen row, besides the view's own actions: actions, and buttons while they
+    are shown. `look` is given the row before, where being on it does not choose what it is about. `elsewhere` is what
+    the right button offers beside the rows.
     """
 
     offered: Sequence[Offered] = ()
+    elsewhere: Sequence[QAction] = ()
     look: Callable[[QModelIndex], object] | None = None
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
         """Qt: the right button at a row, or the key for it at the row with the keyboard."""
         view, by_key = cast("QAbstractItemView", self), event.reason() is QContextMenuEvent.Reason.Keyboard
-        index = view.currentIndex() if by_key else view.indexAt(event.pos())
+        at = view.viewport().mapFromGlobal(event.globalPos())  # beside a row is its heading
+        index = view.currentIndex() if by_key else view.indexAt(QPoint(max(0, at.x()), at.y()))
         if not index.isValid():
+            if self.elsewhere:
+                menu = passing_menu(view)
+                menu.addActions(self.elsewhere)
+                menu.popup(event.globalPos())
             return
         if self.look is not None:
             self.look(index)
         menu = passing_menu(view)
-        _offer(menu, self.offered)
+        _offer(menu, (*view.actions(), *self.offered))
         entry = index.data(ENTRY_ID)
         if isinstance(entry, int) and entry >= 0:
-            menu.addActions(list(_about_entries(view)))
-        menu.addSeparator()
+            menu.addActions([each for each in _about_entries(view) if each not in menu.actions()])
+        if menu.actions():
+            menu.addSeparator()
         copy = getattr(self, "copy", partial(QGuiApplication.clipboard().setText, str(index.data() or "")))
         keys = QKeySequence.StandardKey
         ways: list[tuple[str, QKeySequence.StandardKey, Callable[[], object]]] = [(tr("Copy"), keys.Copy, copy)]
@@ -90,30 +107,8 @@ class NameList(RowMenu, QListWidget):
     """A short list of names whose rows have a menu."""
 
 
-class MenuAtRow(QObject):
-    """Opens the menu of a view's actions at the row that has the keyboard; by itself Qt opens it amid the view.
-
-    Where the right button meets no row, only the actions `elsewhere` are offered: the others are about what is chosen.
-    """
-
-    def __init__(self, view: QAbstractItemView, elsewhere: Sequence[QAction] = ()) -> None:
-        super().__init__(view)
-        self._view, self._elsewhere = view, elsewhere
-        for watched in (view, view.viewport()):
-            watched.installEventFilter(self)
-
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Qt: answer the key for the menu, and the right button where no row is."""
-        if not isinstance(event, QContextMenuEvent):
-            return super().eventFilter(watched, event)
-        by_key = event.reason() is QContextMenuEvent.Reason.Keyboard
-        if not by_key and (watched is self._view or self._view.indexAt(event.pos()).isValid()):
-            return super().eventFilter(watched, event)
-        if by_key or self._elsewhere:
-            menu = passing_menu(self._view)
-            menu.addActions(self._view.actions() if by_key else self._elsewhere)
-            menu.popup(_below_row(self._view) if by_key else event.globalPos())
-        return True
+class RowTree(RowMenu, QTreeView):
+    """A tree of any model whose rows have a menu."""
 
 
 def passing_menu(parent: QWidget) -> QMenu:

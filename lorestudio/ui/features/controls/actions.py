@@ -7,8 +7,8 @@ from functools import partial
 from operator import is_
 from typing import ClassVar, Final
 
-from PySide6.QtCore import QEvent, QObject, Qt
-from PySide6.QtGui import QAction, QCursor
+from PySide6.QtCore import QEvent, QObject
+from PySide6.QtGui import QCursor
 from PySide6.QtWidgets import QToolButton
 
 from lorestudio.domain.entry import Entry
@@ -43,7 +43,7 @@ from lorestudio.ui.shell.feature import Context, Feature
 from lorestudio.ui.shell.layout import NARROW
 from lorestudio.ui.shell.words import count, tr
 from lorestudio.ui.widgets import dialogs
-from lorestudio.ui.widgets.rows import MenuAtRow, passing_menu
+from lorestudio.ui.widgets.rows import passing_menu
 
 MENU: Final = "Chat/Choices for this chat"
 PRESETS: Final = "Chat/Scenario presets"
@@ -165,13 +165,8 @@ class ControlsFeature(Feature):
         context.commands.fill(self.bar.add.menu(), ADD)
         self.presets.load()
         pin, block = context.action("controls.pin"), context.action("controls.block")
-        new = [context.action("note.new")]
-        for view, elsewhere in ((self._vault.pane.tree, new), (self._vault.pane.table, new), (self._trace.answers, [])):
-            separator = QAction(view)
-            separator.setSeparator(True)
-            view.setContextMenuPolicy(Qt.ContextMenuPolicy.ActionsContextMenu)
-            MenuAtRow(view, elsewhere)
-            view.addActions([pin, block, separator])  # what else there is to do with a note comes below
+        for view in (self._vault.pane.tree, self._vault.pane.table, self._trace.answers):
+            view.addActions([pin, block])
         for dock in context.layout.docks.values():  # for the menus of their rows
             dock.addActions([pin, block])
         for action in (pin, block):

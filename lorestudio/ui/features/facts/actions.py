@@ -6,8 +6,6 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar, Final, cast
 
-from PySide6.QtCore import QPoint
-
 from lorestudio.domain.texts import shorten
 from lorestudio.studio.project.answering import AnswerKind
 from lorestudio.systems.facts import NAME, SOURCE
@@ -22,7 +20,6 @@ from lorestudio.ui.shell.words import count, number, tr
 from lorestudio.ui.state.choices import short_source
 from lorestudio.ui.state.traces import FiringCounts
 from lorestudio.ui.widgets import dialogs
-from lorestudio.ui.widgets.rows import passing_menu
 
 if TYPE_CHECKING:
     from lorestudio.systems.facts.picture import MemoryRow
@@ -37,10 +34,10 @@ _USED: Final = {MENU, ONE, "pane.memories"}
 """What stands in the menus once the pane was seen, or fact memory was chosen."""
 
 ROW_MENU: Final = (
-    "memories.edit", "memories.pin", "memories.delete", "", "memories.messages", "memories.origin", "memories.in_run",
-    "memories.similar", "", "memories.copy", "memories.copy_all", "memories.undo",
+    "memories.edit", "memories.pin", "memories.delete", "memories.messages", "memories.origin", "memories.in_run",
+    "memories.similar", "memories.copy", "memories.copy_all", "memories.undo",
 )  # fmt: skip
-"""The menu on a memory; "" is a line."""
+"""The menu on a memory."""
 
 
 class MemoriesFeature(Feature):
@@ -86,7 +83,8 @@ class MemoriesFeature(Feature):
         page.cleared.connect(store.drop_hits)
         page.bar.scoped.connect(lambda everything: store.show_everything(everything=everything))
         page.chosen.connect(self._show_row)
-        page.menu_wanted.connect(self._show_menu)
+        page.view.offered = [self.context.action(name) for name in ROW_MENU]
+        page.view.look = lambda _row: self.context.update_actions()
         detail.text.gone = lambda key: any(memory.id == key for each in store.deleted for memory in each)
         detail.written.connect(store.write)
         detail.tagged.connect(store.tag)
@@ -304,14 +302,6 @@ class MemoriesFeature(Feature):
             done=lambda text: self.context.copy(text, said),
             failed=self.context.failing("memories"),
         )
-
-    def _show_menu(self, where: QPoint) -> None:
-        if self.pane.memories.current is None:
-            return
-        self.context.update_actions()
-        menu = passing_menu(self.pane)
-        self.context.commands.fill(menu, ROW_MENU)
-        menu.popup(where)
 
     # ---- the run that is looked at ----------------------------------------------------------------------------------
 

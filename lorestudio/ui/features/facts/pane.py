@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Final
 
-from PySide6.QtCore import QPoint, QSignalBlocker, Qt, Signal
+from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QCheckBox, QComboBox, QSizePolicy, QToolButton, QWidget
 
@@ -126,12 +126,10 @@ BESIDE: Final = ((520, 330), (640, 560))
 class MemoryPage(QWidget):
     """`cleared` follows the end of a search by meaning, which the `bar` asks for.
 
-    `menu_wanted` carries where on the screen a menu is asked for, `chosen` the row that is looked at or None, `wanted`
-    an action's id.
+    `chosen` carries the row that is looked at or None, `wanted` an action's id.
     """
 
     cleared = Signal()
-    menu_wanted = Signal(QPoint)
     chosen = Signal(object)
     wanted = Signal(str)
 
@@ -150,7 +148,6 @@ class MemoryPage(QWidget):
         listed = QWidget(self)
         self.splitter = split(listed, of=self, stretch=0)
         self.view = MemoryView(theme, self.model, listed)
-        self.view.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.empty = EmptyState(theme, "star", listed)
         column(self.view, self.empty, of=listed, margins=(0, 2, 0, 0))
         self.detail = MemoryDetail(theme, self.splitter)
@@ -165,9 +162,6 @@ class MemoryPage(QWidget):
         self.bar.ordered.connect(self.order_by)
         self.bar.field.left.connect(self.view.setFocus)
         self.view.horizontalHeader().sectionClicked.connect(self._head_clicked)
-        self.view.customContextMenuRequested.connect(
-            lambda place: self.menu_wanted.emit(self.view.viewport().mapToGlobal(place))
-        )
         self.view.chosen.connect(self._choose)
         self.view.pressed.connect(lambda _row: self.wanted.emit("memories.edit"))
         self.strip.cleared.connect(self.cleared)

@@ -124,7 +124,7 @@ class GraphLists(QWidget):
         column(parts, of=self, margins=0)
         self.entries.picked.connect(self.chosen.emit)
         self.entries.activated.connect(lambda index: self.opened.emit(int(index.data(ENTRY_ID))))
-        self.edges.pressed.connect(lambda edge: self.chosen.emit(edge.other))
+        self.edges.activated.connect(lambda index: self.chosen.emit(self.edge_model.row(index.row()).other))
         self.edges.offered = [action(tr("Go to this entry"), lambda: self.chosen.emit(self.edges.current.other), self)]
         self.show_entry(None)
 

@@ -416,7 +416,7 @@ class ProblemsPane(Pane):
         self.details.fix_all.clicked.connect(self.fix_all)
         self.go = action(tr("Go to the note"), lambda: self._go(self.tree.currentIndex()), self.tree)
         self.tree.offered = [self.go, self.details.fix, self.details.fix_all]
-        self.tree.look = lambda _row: self._choose_note()
+        self.tree.look = lambda index: self._choose_note(self.model.node(index).finding)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Qt: in a flat pane the explanation stands beside the tree instead of below it, where that is wide enough."""
@@ -648,16 +648,16 @@ class ProblemsPane(Pane):
             self.tree.setExpanded(index.siblingAtColumn(0), not self.tree.isExpanded(index.siblingAtColumn(0)))
             return
         project = self._session.project
-        self._choose_note()
+        self._choose_note(finding)
         entry = self._session.entry(finding.entry)  # of several of one number, only it tells which
         key = finding.note_key if entry is None else entry.note_key
         path = project.note_path(*key) if project is not None and finding.filename else None
         if path is not None:
             self.jump.emit(path, finding.line, "" if finding.line else finding.field)
 
-    def _choose_note(self) -> None:
-        """Look at the note that the chosen finding is about."""
-        finding, project = self.chosen(), self._session.project
+    def _choose_note(self, finding: Finding | None) -> None:
+        """Look at the note that a finding is about."""
+        project = self._session.project
         if finding is None or project is None:
             return
         if finding.entry is not None:

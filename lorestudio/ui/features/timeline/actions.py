@@ -18,6 +18,7 @@ from lorestudio.ui.shell.actions import Action, Where
 from lorestudio.ui.shell.feature import Context, Feature, late_pane
 from lorestudio.ui.shell.words import Notice, sentence_case, tr
 from lorestudio.ui.widgets import dialogs
+from lorestudio.ui.widgets.layouts import menu_of
 from lorestudio.ui.widgets.pane import Pane
 
 if TYPE_CHECKING:
@@ -54,6 +55,7 @@ class TimelineFeature(Feature):
         pane = TimelinePane(context.theme, context.session, context.selection, self.feed, self.home("timeline"))
         pane.jump.connect(self.jump)
         context.commands.attach({Where.TIMELINE: (pane,), Where.RUNS: (pane,)})
+        context.commands.fill(menu_of(pane.save), ("timeline.csv", "timeline.csv_entries", "timeline.picture"))
         pane.map.addActions([context.action(name) for name in MAP_MENU])
         return pane
 

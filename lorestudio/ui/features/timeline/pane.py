@@ -74,7 +74,7 @@ from lorestudio.ui.widgets.layouts import (
 from lorestudio.ui.widgets.paint import shows_tip, tell
 from lorestudio.ui.widgets.pane import Pane
 from lorestudio.ui.widgets.record_table import RecordTable, RecordView
-from lorestudio.ui.widgets.rows import open_menu_of_picture, passing_menu
+from lorestudio.ui.widgets.rows import open_menu_of_picture
 
 ZOOMS: Final = (0.125, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 14.0, 20.0, 28.0)
 """Widths of a column to choose from, in device-independent pixels."""
@@ -406,7 +406,7 @@ class TimelinePane(Pane):
         self.into = tool(self, tr("Wider turns (])"), partial(self.map.zoom, 1))
         self.swipes = tool(self, tr("Show every swipe as a turn"), self.toggle_swipes, checkable=True)
         self.injected = tool(self, tr("Show only entries that went in"), self.toggle_injected, checkable=True)
-        self.save = tool(self, tr("Save the timeline"), self._offer_files)
+        self.save = tool(self, tr("Save the timeline"))
         buttons = (self.out, self.into, self.swipes, self.injected, self.save)
         for button, icon in zip(buttons, ("minus", "plus", "columns", "check", "save"), strict=True):
             iconed(self.theme, button, icon)
@@ -654,16 +654,6 @@ class TimelinePane(Pane):
         number = link.removeprefix("entry:")
         if number.isdecimal():
             self.jump.emit(self._selection.generation, int(number))
-
-    def _offer_files(self) -> None:
-        menu = passing_menu(self)
-        for action, text in (
-            ("timeline.csv", tr("Turns as CSV…")),
-            ("timeline.csv_entries", tr("Entries as CSV…")),
-            ("timeline.picture", tr("Map as a picture…")),
-        ):
-            menu.addAction(text, partial(self.wanted.emit, action))
-        menu.popup(self.save.mapToGlobal(self.save.rect().bottomLeft()))
 
     # ---- Qt ---------------------------------------------------------------------------------------------------------
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from msgspec import Struct
@@ -30,7 +30,7 @@ from lorestudio.ui.widgets.paint import (
     hairline,
     set_inks,
 )
-from lorestudio.ui.widgets.rows import end_of_rows
+from lorestudio.ui.widgets.rows import RowMenu, end_of_rows
 
 _SMALL: Final = 0.9
 _REASON: Final = 0.95
@@ -325,9 +325,13 @@ class AnswerDelegate(QStyledItemDelegate):
         draw_lines(painter, box.adjusted(20, 1.5, 0, 0), words.fix)
 
 
-class AnswerView(QTableView):
-    """`fix_wanted` carries an entry whose fix is to be made, `fold_wanted` a phase to fold or unfold."""
+class AnswerView(RowMenu, QTableView):
+    """`fix_wanted` carries an entry whose fix is to be made, `fold_wanted` a phase to fold or unfold.
 
+    `copy` is what the menu of a row copies.
+    """
+
+    copy: Callable[[], object]
     fix_wanted = Signal(int)
     fold_wanted = Signal(object)
     opened = Signal()

@@ -107,6 +107,7 @@ class TracePane(Pane):
         self.model = AnswerTable(self)
         self.model.held = self._held
         self.answers = AnswerView(theme, self.model, self)
+        self.answers.copy = self.copy_row
         self.answers.fold_wanted.connect(lambda phase: self.unfold(self.model.unfolded ^ {phase}))
         self.funnel_model = FunnelList(self)
         self.funnel = named(RowList(self), tr("Funnel: candidates by stage"))

@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Final
 
-from PySide6.QtCore import Qt, QUrl
+from PySide6.QtCore import QUrl
 from PySide6.QtGui import QDesktopServices, QGuiApplication, QKeySequence
 from PySide6.QtWidgets import QDialog, QWidget
 
@@ -253,8 +253,8 @@ class VaultFeature(Feature):
             signal.connect(context.actions_changed)
         pane.table_shown.connect(self._make_room)
         for view in (pane.tree, pane.table):
-            view.setContextMenuPolicy(Qt.ContextMenuPolicy.ActionsContextMenu)
             view.addActions([context.action(name) for name in CONTEXT_MENU])
+            view.elsewhere = [context.action("note.new")]
         pane.keep_in(context.settings)
 
     def keep_in(self, folder: Path) -> None:

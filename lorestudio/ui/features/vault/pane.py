@@ -43,6 +43,7 @@ from lorestudio.ui.widgets.layouts import SearchField, able, column, iconed, lab
 from lorestudio.ui.widgets.paint import Mark, fate_mark
 from lorestudio.ui.widgets.pane import Pane, filter_doors
 from lorestudio.ui.widgets.record_table import RecordView
+from lorestudio.ui.widgets.rows import RowTree
 
 FILTER_DELAY_MS: Final = 120
 OPEN_UP_TO: Final = 400
@@ -117,10 +118,8 @@ class VaultPane(Pane):
 
     # ---- building ---------------------------------------------------------------------------------------------------
 
-    def _made_tree(self) -> QTreeView:
-        tree = named(
-            QTreeView(self, headerHidden=True, uniformRowHeights=True, indentation=13), tr("Notes of the vault")
-        )
+    def _made_tree(self) -> RowTree:
+        tree = named(RowTree(self, headerHidden=True, uniformRowHeights=True, indentation=13), tr("Notes of the vault"))
         tree.setModel(self.model)
         tree.setItemDelegate(TitleDelegate(self.theme, tree))
         tree.setMouseTracking(True)

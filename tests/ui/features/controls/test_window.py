@@ -486,8 +486,10 @@ def test_pin_and_block_are_where_entries_are_looked_at(shown) -> None:
     window = shown()
     pin, block = window.commands.actions["controls.pin"], window.commands.actions["controls.block"]
     for view in (window.vault.tree, window.vault.table, window.trace.answers):
-        assert view.contextMenuPolicy() is Qt.ContextMenuPolicy.ActionsContextMenu
-        assert {pin, block} <= set(view.actions())
+        window.vault.show_table(view is window.vault.table)
+        menu = menu_of_row(view, view.model().index(0, 0))
+        assert {pin, block} <= set(menu.actions())
+        menu.close()
     head = window.why.copy_button.parentWidget()
     assert {pin, block} <= {each.defaultAction() for each in head.findChildren(type(window.why.copy_button))}
     menu = window.features.controls.bar.add.menu()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import pytest
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
 from lorestudio.domain.records import replace
@@ -18,6 +18,8 @@ from lorestudio.ui.features.facts.store import Hits
 from lorestudio.ui.features.facts.table import SIMILARITY, STATE, TAGS, TEXT, USES, WHEN, as_markdown, day_words
 from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, TOOLTIP
 from lorestudio.ui.shell.theme import Theme
+from lorestudio.ui.widgets.rows import action
+from tests.ui.conftest import menu_of_row
 from tests.ui.drawing import at_the_right
 
 DAY = 86_400_000
@@ -490,8 +492,8 @@ def test_each_part_of_the_bar_says_what_is_wanted(page: MemoryPage, qtbot: QtBot
         assert page.bar.scope.currentText() == whose
     page.bar.write("lamp")
     page.bar.find_button.click()
-    for action in page.bar.orders.actions():
-        action.trigger()
+    for each in page.bar.orders.actions():
+        each.trigger()
     assert told[:2] == [("changed",)] * 2
     assert told[2:5] == [("scoped", True), ("scoped", False), ("searched", "lamp")]
     assert [place for _name, place in told[5:]] == [action.data() for action in page.bar.orders.actions()]
@@ -549,9 +551,12 @@ def test_doors_of_an_empty_list_lead_on(page: MemoryPage) -> None:
     assert (wanted, scoped) == (["memories.extract"], [True])
 
 
-def test_a_menu_is_asked_for_where_the_pointer_is(page: MemoryPage) -> None:
-    told: list[QPoint] = []
-    page.menu_wanted.connect(told.append)
-    page.view.customContextMenuRequested.emit(QPoint(7, 9))
-    assert told == [page.view.viewport().mapToGlobal(QPoint(7, 9))]
-    assert page.view.contextMenuPolicy() is Qt.ContextMenuPolicy.CustomContextMenu
+def test_the_menu_of_a_memory_asks_what_makes_sense_before_it_opens(page: MemoryPage) -> None:
+    told: list[str] = []
+    page.view.look = lambda index: told.append(index.data())
+    page.view.offered = [action("Like it", lambda: told.append("done"), page)]
+    page.show()
+    menu = menu_of_row(page.view, page.model.index(1, 0))
+    menu.actions()[0].trigger()
+    menu.close()
+    assert told == [page.model.index(1, 0).data(), "done"]

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from PySide6.QtCore import QDeadlineTimer, QPoint, Qt
-from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QApplication, QLabel, QMenu, QMessageBox, QPushButton
+from PySide6.QtCore import QDeadlineTimer, Qt
+from PySide6.QtGui import QContextMenuEvent, QGuiApplication
+from PySide6.QtWidgets import QApplication, QLabel, QMessageBox, QPushButton
 from pytestqt.qtbot import QtBot
 
 from lorestudio.domain.chat import Chat, Message
@@ -32,6 +32,7 @@ from lorestudio.ui.features.facts.table import SIMILARITY, TEXT, USES
 from lorestudio.ui.shell.main_window import MainWindow
 from lorestudio.ui.shell.words import Notice
 from lorestudio.ui.state.choices import source_title
+from tests.ui.conftest import menu_of_row, titles_of
 from tests.ui.worlds import make_project
 
 CHAT = Chat(
@@ -621,14 +622,14 @@ def test_the_menu_of_a_memory_and_the_doors_to_the_list(drawn: MainWindow, qtbot
     assert drawn.current_pane() is pane(drawn)
     assert (pane(drawn).tabs.currentIndex(), page.bar.field.hasFocus()) == (0, True)
     assert page.bar.field.selectedText() == "rope"
-    page.view.customContextMenuRequested.emit(QPoint(5, 5))
-    assert QApplication.activePopupWidget() is None  # nothing is chosen
+    ground = page.view.viewport()
+    QApplication.sendEvent(ground, QContextMenuEvent(
+        QContextMenuEvent.Reason.Mouse, ground.rect().bottomLeft(), ground.mapToGlobal(ground.rect().bottomLeft())
+    ))  # fmt: skip
+    assert QApplication.activePopupWidget() is None  # no memory is there
     choose(drawn, "I want more rope")
-    page.view.customContextMenuRequested.emit(QPoint(5, 5))
-    menu = QApplication.activePopupWidget()
-    assert isinstance(menu, QMenu)
-    titles = [act.text() for act in menu.actions() if not act.isSeparator()]
-    assert titles[:3] == ["Edit the memory", "Pin the memory", "Delete the memory"]
+    menu = menu_of_row(page.view, page.view.currentIndex())
+    assert titles_of(menu, enabled=True)[:3] == ["Edit the memory", "Pin the memory", "Delete the memory"]
     menu.close()
     drawn.activateWindow()
     pane(drawn).passages.view.choose("4-5")

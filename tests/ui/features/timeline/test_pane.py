@@ -14,7 +14,7 @@ from types import SimpleNamespace
 import pytest
 from PySide6.QtCore import QEvent, QPoint, Qt
 from PySide6.QtGui import QFocusEvent, QFont, QImage
-from PySide6.QtWidgets import QApplication, QMenu
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from lorestudio.domain.chat import Chat, Generation, Message
@@ -689,19 +689,8 @@ def test_a_narrow_pane_has_fewer_buttons_and_a_low_one_fewer_lines(window: MainW
 
 def test_files_are_offered_in_a_menu(window: MainWindow, qtbot: QtBot) -> None:
     pane = pane_of(window)
-    told: list[str] = []
-    pane.wanted.disconnect()
-    pane.wanted.connect(told.append)
-    pane.save.click()
-    (menu,) = (each for each in pane.findChildren(QMenu) if each.isVisible())
-    assert [action.text() for action in menu.actions()] == ["Turns as CSV…", "Entries as CSV…", "Map as a picture…"]
-    for action in menu.actions():
-        action.trigger()
-    assert told == ["timeline.csv", "timeline.csv_entries", "timeline.picture"]
-    pane.wanted.connect(window.run)
-    menu.hide()
-    drain()
-    assert not [each for each in pane.findChildren(QMenu) if each.isVisible()]
+    names = ("timeline.csv", "timeline.csv_entries", "timeline.picture")
+    assert pane.save.menu().actions() == [window.commands.actions[name] for name in names]
 
 
 def test_a_file_is_asked_for_by_its_kind(window: MainWindow, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,7 +14,6 @@ from lorestudio.studio.project.project import demo_project
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.ui.features.why_not.pane import WhyView, _linked
 from lorestudio.ui.shell.main_window import MainWindow
-from lorestudio.ui.shell.qt import ENTRY_ID
 from tests.ui.conftest import settle
 from tests.ui.features.budget.test_pane import tight
 from tests.ui.vaults import open_vault, write_vault
@@ -115,7 +114,7 @@ def test_a_line_of_the_numbers_leads_to_its_entry(make_window: Callable[..., Mai
     for place, most in ((0, 190), (1, 170)):  # nothing is cut off that would have room
         assert tree.columnWidth(place) >= min(most, tree.sizeHintForColumn(place)) > 40
     before = model.index(0, 0, model.index(0, 0, model.index(1, 0)))  # below the order of matches
-    assert (before.data(), before.data(ENTRY_ID)) == ("before", 1)
+    assert (before.data(), model.node(before).item.entry) == ("before", 1)
     tree.setCurrentIndex(before)
     QTest.keyClick(tree, Qt.Key.Key_Return)
     assert window.selection.entry == 1
