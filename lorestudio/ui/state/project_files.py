@@ -647,18 +647,13 @@ class Reading(QObject):
         self._session.state_changed.emit()
 
     def _opened(self, opened: Project | Opened) -> None:
-        session, follower = self._session, self._follower
+        session, before = self._session, self._session.project
         session.set_activity("")
-        if isinstance(opened, Opened):
-            session.set_project(opened.project)
-            if follower is not None:
-                follower.take(opened.follows)
-            return
-        before = session.project
-        alike = before is not None and before.places == opened.places and before.reads_alike(opened.settings)
-        if follower is not None and not alike:
-            follower.take(None)
-        session.set_project(opened)
+        project, follows = (opened.project, opened.follows) if isinstance(opened, Opened) else (opened, None)
+        alike = before is not None and before.places == project.places and before.reads_alike(project.settings)
+        session.set_project(project)
+        if self._follower is not None and (follows is not None or not alike):
+            self._follower.take(follows)
         self.follow()
 
     def _renew(self, paths: Collection[Path], project: Project, state: VaultState) -> None:

@@ -75,7 +75,7 @@ class ProjectParts:
         after = replace(now, **changes)
         if after != now:
             self.adjustments.add(Adjustment(title, now, after))
-            self._show(after, title)
+            self._show(project, after, title)
 
     def configure(self, title: str, system: str, settings: Section) -> None:
         """Give a system these settings as such a step: they are the project's, or its own in every chat."""
@@ -112,7 +112,7 @@ class ProjectParts:
         if isinstance(step, SystemStep):
             self._replays.configure(step.forward(session.choices.systems))
         elif session.project is not None:
-            self._show(step.forward(Parts.of(session.project)), title)
+            self._show(session.project, step.forward(Parts.of(session.project)), title)
 
     def count_with(self, tokenizer: str) -> None:
         """Count tokens so from now on (see `studio.project.tokens`), and run the chat again; it is remembered."""
@@ -149,8 +149,9 @@ class ProjectParts:
                 )
             )  # fmt: skip
 
-        if self._session.project is not None:
-            self._read_by(self._session.project.given_settings, show)
+        project = self._session.project
+        if project is not None:
+            self._read_by(project, project.given_settings, show)
 
     def take_setup(self, setup: PromptSetup) -> None:
         """Card, persona and frame of the prompts from now on; runs that look at them are made again.
@@ -264,14 +265,12 @@ class ProjectParts:
 
     # ---- showing ----------------------------------------------------------------------------------------------------
 
-    def _show(self, parts: Parts, title: str) -> None:
-        self._read_by(parts.settings, lambda read: self._show_read(parts, title, read))
+    def _show(self, project: Project, parts: Parts, title: str) -> None:
+        self._read_by(project, parts.settings, lambda read: self._show_read(parts, title, read))
 
-    def _read_by(self, settings: DeepLoreSettings, then: Callable[[Project], None]) -> None:
+    def _read_by(self, project: Project, settings: DeepLoreSettings, then: Callable[[Project], None]) -> None:
         """Go on with the project by these settings, its vaults read again where they say how."""
-        session, project = self._session, self._session.project
-        if project is None:
-            return
+        session = self._session
         if project.reads_alike(settings):
             then(replace(project, settings=settings))
             return

@@ -242,7 +242,7 @@ class Replays(QObject):
         if self._runs.replay is not None:
             self._runs.replay.heard.set()
 
-    def _news(self, news: object) -> None:
+    def _news(self, news: ReplayNews | Replay | Question | Withdrawn) -> None:
         if isinstance(news, ReplayNews):
             self._replay_news(news)
         elif isinstance(news, Replay):
@@ -250,7 +250,7 @@ class Replays(QObject):
         elif isinstance(news, Question):
             self._look_at_run()  # whoever shows it says which reply it is for
             self._session.question.emit(news)
-        elif isinstance(news, Withdrawn):
+        else:
             self._session.withdrawn.emit(news.question)
 
     def _replay_news(self, news: ReplayNews) -> None:
@@ -264,7 +264,7 @@ class Replays(QObject):
     def _ran(self, finished: Finished) -> None:
         self._ended(finished.problems)
         if self._next is not None:
-            self._go_on()
+            self._go_on(self._next)
         elif not finished.cost:
             if finished.wanted.asked and self.tally is not None:
                 self._session.replayed.emit(self.tally)
@@ -278,7 +278,7 @@ class Replays(QObject):
         problems = tuple(self._runs.replay.problems) if self._runs.replay is not None else ()
         self._ended(problems)
         if self._next is not None:
-            self._go_on()
+            self._go_on(self._next)
         elif isinstance(error, Cancelled | Superseded):
             done = count(len(self._runs.current), "reply", "replies")
             text = tr("The replay was stopped. {done} done; the rest can be run again.", done=done)
@@ -325,9 +325,9 @@ class Replays(QObject):
         if problems:
             self._session.notice.emit(Notice(" ".join(problems), "warning", key="replayed"))
 
-    def _go_on(self) -> None:
-        wanted, self._next = self._next, None
+    def _go_on(self, wanted: SystemKind | WantedReplay) -> None:
+        self._next = None
         if isinstance(wanted, SystemKind):
             self._read_for(wanted, self.run_unasked)
-        elif wanted is not None:
+        else:
             self._start(wanted)

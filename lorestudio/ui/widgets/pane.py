@@ -529,7 +529,7 @@ class PaneDock(QDockWidget):
             self.soon.start()  # docks that are arranged are in front for a moment each
 
     def _fill(self) -> None:
-        if self.made is None and not self.visibleRegion().isEmpty():
+        if not self.visibleRegion().isEmpty():
             self.planned.pane()
             for dock in self.window().findChildren(PaneDock):
                 if dock.soon.isActive():

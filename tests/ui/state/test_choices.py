@@ -122,6 +122,10 @@ def test_changed_settings_are_kept_by_chat_and_by_what_they_were_changed_from(tm
     store = ChoiceStore()
     store.keep_changes("a", "", {"scanDepth": 1})
     assert store.changes("a", "") == {}, "nothing is kept without a file"
+    for place in ("a", "b"):
+        assert store.place_before("a", tmp_path / place, "mark") is None
+    store.save("here", RunChoice(Mode.TWO_STAGE))
+    store.move("here", "there", tmp_path / "there.jsonl", "mark")
     store.keep_in(file)
     store.keep_changes("a", "", {"scanDepth": 1})
     store.keep_changes("a", "Tight", {"rules": "2.6"})
@@ -134,7 +138,9 @@ def test_changed_settings_are_kept_by_chat_and_by_what_they_were_changed_from(tm
     assert (again.changes("moved", ""), again.changes("a", "")) == ({"scanDepth": 1}, {})
     assert (again.load("moved"), again.load("a")) == (RunChoice(Mode.TWO_STAGE), None)
     again.move("moved", "a", tmp_path / "a.jsonl", "mark")
+    assert again.place_before("a", tmp_path / "a.jsonl", "mark") is None, "it is known there"
     assert again.place_before("copy", tmp_path / "copy.jsonl", "mark") == tmp_path / "a.jsonl"
+    assert again.place_before("third", tmp_path / "third.jsonl", "mark") is None, "it may be a copy of either"
     again.save("known", RunChoice())
     assert again.place_before("known", tmp_path / "known.jsonl", "other") is None
     assert again.place_before("known", tmp_path / "elsewhere.jsonl", "other") is None, "something is remembered of it"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import threading
 from datetime import UTC, datetime
@@ -15,6 +16,7 @@ from lorestudio.domain.records import replace
 from lorestudio.domain.resources import resource
 from lorestudio.domain.state import ChatControls, EntryRule
 from lorestudio.exchange.lorebooks.reading import as_notes
+from lorestudio.exchange.problems import InputError
 from lorestudio.studio.chat import editing
 from lorestudio.studio.chat.saving import ChatChangedError, ChatToSave, save_chat
 from lorestudio.studio.project import project
@@ -24,10 +26,11 @@ from lorestudio.studio.replay.run_store import chat_id
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.ui.state import project_files
 from lorestudio.ui.state.project_files import ChatFollower, VaultFollower
+from lorestudio.ui.state.project_files import watch_file as really_watch
 from tests.ui.worlds import make_project
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import AsyncIterator, Callable
     from pathlib import Path
 
     from pytestqt.qtbot import QtBot
@@ -322,6 +325,36 @@ def test_to_a_chat_that_was_changed_here_what_is_new_is_added_and_else_it_is_sai
     assert "chat.jsonl was changed here and by another program." in said[0]
 
 
+def test_a_file_that_can_be_followed_no_more_is_said_in_the_log_alone(
+    session: Session, qtbot: QtBot, chat: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    said: list[object] = []
+    session.notice.connect(said.append)
+
+    async def watch_folder(folder: Path, _times: object) -> AsyncIterator[frozenset[str]]:
+        assert folder == chat.parent
+        for names in (frozenset[str](), frozenset({"other.jsonl"}), frozenset({"other.jsonl", chat.name})):
+            yield names
+        if broken:
+            raise OSError("the disk is gone")
+        try:
+            await asyncio.Event().wait()
+        finally:
+            broken.append(True)
+
+    monkeypatch.setattr(project_files, "watch_folder", watch_folder)
+    looked, broken = list[bool](), list[bool]()
+    job = really_watch(session.jobs, chat, lambda: looked.append(True), session)
+    qtbot.waitUntil(lambda: len(looked) == 2)
+    job.cancel()
+    qtbot.waitUntil(lambda: broken == [True])
+    assert caplog.text == ""
+    really_watch(session.jobs, chat, lambda: None, session)
+    qtbot.waitUntil(lambda: "following the chat has failed" in caplog.text)
+    assert "the disk is gone" in caplog.text
+    assert said == []
+
+
 # ---- vaults ----------------------------------------------------------------------------------------------------------
 
 
@@ -347,6 +380,64 @@ def test_news_of_vaults_that_are_only_being_opened_are_told_once_they_are_follow
     follower._hear(jobs[1], "the disk is gone")
     assert told[1:] == ["the disk is gone"]
     follower.take(None)
+
+
+def test_vaults_that_can_be_followed_no_more_are_told(
+    session: Session, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def sources(*_given: object) -> None:
+        raise OSError("the key is gone")
+
+    follower = VaultFollower(session.jobs, session.connections, tmp_path / "vaults.sqlite", session)
+    told: list[str] = []
+    follower.failed.connect(told.append)
+    assert session.project is not None
+    follower.follow(session.project)
+    follower.take(None)
+    ready(session, qtbot)
+    assert (told, caplog.text) == ([], ""), "it was stopped"
+    monkeypatch.setattr(project_files, "vault_sources", sources)
+    follower.follow(session.project)
+    qtbot.waitUntil(lambda: told == ["the key is gone"])
+    assert "following the vaults has failed" in caplog.text
+
+
+def test_a_lorebook_that_cannot_be_read_for_a_system_leaves_the_one_before(
+    make_session: Callable[..., Session], qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(*_given: object, **_more: object) -> VaultState:
+        raise InputError("Sea.json", "it has no entry.")
+
+    session, said = make_session(make_simulator=Simulator), list[str]()
+    open_sea(session, qtbot, tmp_path)
+    session.notice.connect(lambda notice: said.append(notice.text))
+    before = session.project
+    monkeypatch.setattr(project, "as_notes", fails)
+    session.replays.choose(system="deeplore")
+    ready(session, qtbot)
+    assert (session.choice.system, session.project is before, session.activity) == ("world-info", True, "")
+    assert said == ["Sea.json: it has no entry."]
+    monkeypatch.undo()
+    session.replays.choose(system="deeplore")
+    ready(session, qtbot)
+    assert session.choice.system == "deeplore"
+
+
+def test_a_lorebook_that_was_read_again_for_another_project_is_not_shown(
+    session: Session, qtbot: QtBot, tmp_path: Path
+) -> None:
+    books = [tmp_path / f"{name}.json" for name in ("One", "Two")]
+    for book in books:
+        book.write_text('{"entries": {}}', "utf-8")
+    entry = {"uid": 0, "key": ["bell"], "comment": "Bell", "content": "It rings."}
+    for other in (open_project([books[1]]), None):
+        session.set_project(open_project([books[0]]))
+        books[0].write_text(json.dumps({"entries": {"0": entry}}), "utf-8")
+        session.reading._books_changed()
+        session.set_project(other) if other is not None else session.close_project()
+        ready(session, qtbot)
+        assert (session.project and session.project.book_paths) == (other and other.book_paths)
+        books[0].write_text('{"entries": {}}', "utf-8")
 
 
 def test_the_window_says_that_a_lorebook_beside_a_vault_takes_no_part(

@@ -13,6 +13,7 @@ from lorestudio.studio.notes.changes.change_set import ChangedMeanwhileError, Ch
 from lorestudio.studio.notes.changes.log import ChangeLog
 from lorestudio.studio.notes.vault_notes import Planned
 from lorestudio.studio.project.project import open_project
+from lorestudio.ui.state import note_changes
 from lorestudio.ui.state.drafts import Draft, Drafts
 from lorestudio.ui.state.note_changes import Done, NoteWork, paths_of, what_was_done
 from lorestudio.vault.files import SaveError
@@ -399,6 +400,19 @@ def test_what_a_crash_left_half_done_is_mended_told_and_read_again(
     stage.work.use(stage.bell.parent.parent / "elsewhere")
     stage.settle()
     assert len(read) == 1
+
+
+def test_what_a_crash_left_and_what_is_broken_in_the_log_is_told_first(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(note_changes, "sweep", lambda folder, _now: [f"{folder.name} has a file left."])
+    monkeypatch.setattr(ChangeLog, "mend_interrupted", lambda _log: ("Bell.md was put back as it was.",))
+    monkeypatch.setattr(ChangeLog, "problems", ("A line of the log cannot be read.",), raising=False)
+    monkeypatch.setattr(stage.session.reading, "reload", lambda: None)
+    stage.open()
+    assert stage.told == [
+        "vault has a file left.", "A line of the log cannot be read.", "Bell.md was put back as it was.",
+    ]  # fmt: skip
 
 
 def fill_disk(patch: pytest.MonkeyPatch, stage: Stage) -> None:

@@ -103,6 +103,28 @@ def test_of_settings_tried_out_quickly_only_the_newest_are_shown(qtbot: QtBot) -
     assert seen[-1] is None
 
 
+def test_a_preview_that_fails_is_told_and_the_same_settings_are_not_tried_again(
+    qtbot: QtBot, caplog: pytest.LogCaptureFixture
+) -> None:
+    tried: list[object] = []
+
+    def fails(_notes: object, _token: object, settings: object) -> None:
+        tried.append(settings)
+        raise ValueError("the tap drips")
+
+    project, jobs = demo_project(), Jobs()
+    previewer: Any = SimpleNamespace(takes=lambda _settings: True, preview=fails)
+    live = LivePreview(Drafts(), jobs, lambda: project, lambda: previewer)
+    told: list[str] = []
+    live.failed.connect(lambda error: told.append(str(error)))
+    changed = project.settings.model_copy(update={"scan_depth": 7})
+    for settings in (None, changed, changed):
+        live.try_settings(settings)
+        qtbot.waitUntil(lambda: jobs.idle)
+    assert (told, tried) == (["the tap drips"], [changed])
+    assert "the preview failed: the tap drips" in caplog.text
+
+
 def preview(trace: Trace, *, files: tuple[str, ...] = (), settings: tuple[Any, ...] = (), **more: Any) -> Any:
     """What came of trying these out on the trace made by hand."""
     notes = tuple(SimpleNamespace(entry=None, note=SimpleNamespace(filename=name)) for name in files)

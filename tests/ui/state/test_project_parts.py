@@ -14,9 +14,12 @@ from lorestudio.domain.state import ChatControls, EntryRule
 from lorestudio.exchange.chats.document import ChatDocument
 from lorestudio.exchange.chats.sillytavern import parse_chat
 from lorestudio.studio.project.basis import basis_path
-from lorestudio.studio.project.project import open_project
-from lorestudio.studio.replay.run_store import chat_id
+from lorestudio.studio.project.project import Project, open_project
+from lorestudio.studio.project.settings import Mode
+from lorestudio.studio.prompt.setup import PromptSetup
+from lorestudio.studio.replay.run_store import RunStore, chat_id
 from lorestudio.ui.state import project_files, project_parts
+from lorestudio.vault.files import VaultError
 from tests.ui.worlds import make_chat, make_project
 
 if TYPE_CHECKING:
@@ -26,6 +29,7 @@ if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
 
     from lorestudio.domain.chat import Chat
+    from lorestudio.ui.shell.words import Notice
     from lorestudio.ui.state.session import Session
 
 HEADER = {"user_name": "Wren", "character_name": "Ada"}
@@ -143,6 +147,102 @@ def test_what_cannot_be_read_is_said_and_what_is_shown_stays(
     assert (after, session.activity) == ([], "")
 
 
+def test_reading_again_keeps_what_was_changed_here_as_one_step(
+    session: Session, said: list[str], qtbot: QtBot, tmp_path: Path
+) -> None:
+    """A message that was added here, one that came in the file, and a setting."""
+
+    def told() -> list[str]:
+        assert session.project is not None
+        assert session.project.chat is not None
+        return [each.text for each in session.project.chat.messages]
+
+    assert session.project is not None
+    assert session.project.chat is not None
+    settings = session.project.settings
+    before = replace(session.project.chat, messages=session.project.chat.messages[1:])
+    session.parts.adjust("delete a message", chat=before)
+    session.parts.change("fewer entries", {"max_entries": settings.max_entries + 1})
+    write_chat(tmp_path / "chat.jsonl", HEADER, *LINES, {**LINES[0], "mes": "Again?"})
+    session.reading.reload()
+    ready(session, qtbot)
+    assert (told(), said) == (["The bell.", "Again?"], [])
+    assert session.project.settings.max_entries == settings.max_entries + 1
+    assert session.parts.adjustments.undo_title == "what was changed before reading again"
+    session.parts.undo()
+    assert told() == ["Who rings?", "The bell.", "Again?"]
+    assert session.project.settings.max_entries == settings.max_entries
+    session.parts.redo()
+    write_chat(tmp_path / "chat.jsonl", HEADER, LINES[0], {**LINES[1], "mes": "Theirs."})
+    session.reading.reload()
+    ready(session, qtbot)
+    assert told() == ["The bell.", "Again?"]
+    assert [each for each in said if "chat.jsonl was changed here and by another program." in each] == said != []
+
+
+def test_why_nothing_is_read_again_is_told_and_what_is_shown_stays(
+    session: Session, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[Notice] = []
+    session.notice.connect(told.append)
+    before = session.project
+    for error, key in ((VaultError("The vault is away."), project_files.VAULT_CHANGED), (ValueError("It broke."), "")):
+
+        def fails(_project: object, _on_read: object, error: Exception = error) -> None:
+            raise error
+
+        monkeypatch.setattr(Project, "reloaded", fails)
+        session.reading.reload()
+        ready(session, qtbot)
+        assert (session.project, session.activity) == (before, "")
+        (notice,) = told
+        assert (notice.text, notice.tone, notice.key) == (str(error), "error", key)
+        assert notice.actions == (("vault.reload",) if key else ())
+        told.clear()
+
+
+def write_marked(path: Path) -> Path:
+    """A chat that says the same of itself wherever it lies."""
+    return write_chat(path, {**HEADER, "chat_metadata": {"integrity": "1c2f"}}, *LINES)
+
+
+@pytest.mark.parametrize("how", ["moved", "copied", "broken"])
+def test_what_was_chosen_for_a_chat_goes_along_where_its_file_was_moved(
+    make_session: Callable[..., Session], qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str
+) -> None:
+    make_project(tmp_path / "vault")
+    session = make_session(replay=False, keep_in=tmp_path / "runs")
+    session.choices.keep_in(QSettings(str(tmp_path / "window.ini"), QSettings.Format.IniFormat))
+    said: list[str] = []
+    session.notice.connect(lambda notice: said.append(notice.text))
+    chat, moved = write_marked(tmp_path / "chat.jsonl"), tmp_path / "moved.jsonl"
+    session.reading.open([tmp_path / "vault"], chat)
+    ready(session, qtbot)
+    assert session.project is not None
+    old = chat_id(session.project)
+    session.choices.save(old, replace(session.choice, mode=Mode.TWO_STAGE))
+    runs: list[tuple[str, str]] = []
+
+    def move(_store: object, old: str, new: str) -> None:
+        runs.append((old, new))
+        if how == "broken":
+            raise OSError("The disk is gone.")
+
+    monkeypatch.setattr(RunStore, "move", move)
+    if how == "copied":
+        write_marked(moved)
+    else:
+        chat.rename(moved)
+    session.reading.open([tmp_path / "vault"], moved)
+    ready(session, qtbot)
+    assert session.project.chat_path == moved, "it is shown in any case"
+    goes_along = how == "moved"
+    assert (session.choice.mode is Mode.TWO_STAGE) is goes_along
+    assert runs == ([] if how == "copied" else [(old, chat_id(session.project))])
+    known = [f"This chat was {chat} before; it is run as it was there."] if goes_along else []
+    assert said == (["The disk is gone."] if how == "broken" else known)
+
+
 def test_notes_that_were_written_are_taken_in(session: Session, qtbot: QtBot, tmp_path: Path) -> None:
     before = session.project
     session.reading.notes_written([])
@@ -256,6 +356,11 @@ def test_without_a_project_there_is_nothing_to_change(make_session: Callable[...
     parts.undo()
     parts.begin_chat(make_chat(), ChatDocument())
     parts.saved(controls=PINS)
+    parts.settings_saved({"max_entries": 3})
+    parts.change("fewer entries", {"max_entries": 3})
+    parts.take_setup(PromptSetup())
+    session.reading.open_chat(tmp_path / "chat.jsonl")
+    session.reading.follow()
     session.reading.reload()
     session.reading.notes_written([tmp_path / "Bell.md"])
     assert (session.project, parts.on_disk, session.busy, session.jobs.idle) == (None, None, False, True)

@@ -15,20 +15,23 @@ from lorestudio.domain.chat import Generation
 from lorestudio.domain.records import replace
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.settings.hybrid import HybridSettings
+from lorestudio.studio.project.answering import AnswerKind, Source
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.project.settings import Mode
 from lorestudio.studio.prompt.setup import PromptSetup
+from lorestudio.studio.replay.costs import CostEstimate
 from lorestudio.studio.replay.ranges import MessageRange
-from lorestudio.studio.replay.run_store import RunStore
+from lorestudio.studio.replay.run_store import RunStore, chat_id
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.systems import vectors
 from lorestudio.systems.hybrid import system as hybrid
 from lorestudio.trace.model import Trace
+from lorestudio.ui.state import replay_worker
 from lorestudio.ui.state.choices import RunChoice
 from lorestudio.ui.state.replay_worker import Finished, WantedReplay, _forget_failures, _remarks
 from lorestudio.ui.state.session import Session
 from tests.systems.makers import Maker
-from tests.ui.worlds import FakeSimulator, make_project, make_trace
+from tests.ui.worlds import FakeSimulator, ai_project, make_project, make_trace
 
 FIRST, SECOND, NEXT = Generation(2, 0), Generation(5, 0), Generation(7, 0)
 
@@ -298,6 +301,55 @@ def test_texts_go_away_for_their_vectors_once_somebody_agreed(
     session.replays.run_all(fresh=True)
     ready(session, qtbot)
     assert (asked, told) == ([], []), "all are there now"
+
+
+def test_a_window_that_is_opened_asks_no_person_before_one_says_so(
+    make_session: Callable[..., Session], tmp_path: Path, qtbot: QtBot
+) -> None:
+    session = make_session(ai_project(tmp_path), make_simulator=Simulator, replay=False)
+    assert session.project is not None
+    typed = replace(session.choice, mode=Mode.TWO_STAGE, source=Source(AnswerKind.TYPED))
+    session.choices.save(chat_id(session.project), typed)
+    session.set_project(session.project)
+    told, asked = notices(session), heard(session, "question")
+    session.replays.automatic = True
+    session.replays.run_unasked()
+    ready(session, qtbot)
+    (said,) = told
+    assert said == "This replay asks you for the answers to 2 requests. It begins when you say so."
+    wanted = WantedReplay(typed.effective, session.generations[1], asked=False)
+    session.replays._start(wanted)
+    ready(session, qtbot)
+    assert "to 1 request." in told[-1], "up to one reply"
+    assert (asked, session.runs.current) == ([], {})
+
+
+def test_what_costs_nothing_is_run_without_a_question(
+    make_session: Callable[..., Session], tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def costs_nothing(*_given: object, **_more: object) -> CostEstimate:
+        return CostEstimate(0, 0, 0)
+
+    monkeypatch.setattr(replay_worker, "live_cost", costs_nothing)
+    session = make_session(replay=False, make_simulator=FakeSimulator)
+    session.set_project(make_project(tmp_path / "vault"))
+    session.choice = replace(session.choice, mode=Mode.TWO_STAGE, source=Source(AnswerKind.TYPED))
+    session.replays.automatic = True
+    session.replays.run_unasked()
+    ready(session, qtbot)
+    assert len(session.runs.current) == len(session.generations)
+
+
+def test_without_a_folder_nothing_is_kept_when_the_window_is_closed_in_the_middle(
+    session: Session, qtbot: QtBot
+) -> None:
+    assert session.keep_in is None
+    session.replays.run_all()
+    qtbot.waitUntil(lambda: len(session.runs.traces) > 0)
+    told = notices(session)
+    session.replays.close()
+    qtbot.waitUntil(lambda: session.jobs.idle)
+    assert [each for each in told if "stopped" not in each] == []
 
 
 def test_only_a_replay_that_somebody_asked_for_is_announced(session: Session, qtbot: QtBot) -> None:

@@ -12,6 +12,7 @@ from lorestudio.domain.records import replace
 from lorestudio.studio.compare.causes import RunSide
 from lorestudio.studio.replay.runs import TraceBook
 from lorestudio.studio.replay.simulator import Simulator
+from lorestudio.studio.tryout.preview import Preview
 from lorestudio.trace.model import Trace
 from lorestudio.trace.text import turn_words
 from lorestudio.trace.timeline import NEVER, Fired
@@ -59,6 +60,23 @@ def test_a_run_that_is_not_as_chosen_now_is_compared_without_its_inputs(window) 
     assert runs.side(SECOND) == RunSide(turn_words(other.turn), other)
     assert runs.side(FIRST) is None
     assert runs.side(None) is None
+
+
+def test_a_preview_with_other_numbers_of_entries_is_not_shown(make_session: Callable[..., Session]) -> None:
+    session = make_session(make_project(), replay=False)
+    runs, project = session.runs, session.project
+    assert project is not None
+    told: list[bool] = []
+    session.preview_changed.connect(lambda: told.append(True))
+    fewer = replace(project.index, entries=project.index.entries[1:])
+    fits, shifted = (cast("Preview", SimpleNamespace(generation=FIRST, index=at)) for at in (project.index, fewer))
+    for preview, shown in ((shifted, None), (fits, fits), (fits, fits), (shifted, None), (None, None)):
+        runs.show_preview(preview)
+        assert runs.preview_of(FIRST) is shown
+    assert len(told) == 2
+    session.project = None
+    runs.show_preview(fits)
+    assert runs.preview_of(FIRST) is None
 
 
 def test_only_some_simulators_are_kept_those_used_last(make_session: Callable[..., Session]) -> None:

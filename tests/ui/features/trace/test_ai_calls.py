@@ -247,6 +247,14 @@ def test_where_a_switch_made_a_difference_is_said_once() -> None:
     titles = {switch.name: switch.title for switch in switches()}
     assert switch_lines(trace, titles) == ("BM25: guides were left out (Guides in fuzzy search).",)
     assert switch_lines(make_trace(), titles) == ()
+    for torn in ("guide_leak", ["guide_leak", None], 3):  # of a trace that somebody else wrote
+        assert switch_lines(replace(make_trace(), facts={"switches": torn}), titles) == ()
+
+
+def test_an_error_of_a_stage_is_told_once() -> None:
+    for record in (selection(error="it broke"), replace(selection(), error="it broke")):
+        assert facts(stage_facts, record, 0)["Error"] == "it broke"
+        assert not [each for each in stage_facts(record, 0, shown="it broke") if each.name == "Error"]
 
 
 def test_durations() -> None:
