@@ -20,7 +20,6 @@ from lorestudio.studio.project.project import open_project
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.ui.features.lorebooks import dialogs
 from lorestudio.ui.features.lorebooks.dialogs import ExportBookDialog, ImportBooksDialog, SyncDialog
-from lorestudio.ui.features.notes.conflict_dialog import ConflictDialog
 from lorestudio.ui.features.proposals.dialog import ProposalsDialog
 from lorestudio.ui.widgets import dialogs as choosing
 from tests.ui.conftest import settle
@@ -312,56 +311,6 @@ def test_a_book_and_its_notes_are_brought_together(window, book, tmp_path) -> No
     assert "priority: 700" in note.read_text(encoding="utf-8")
 
 
-@pytest.mark.long
-def test_a_book_that_lies_elsewhere_is_brought_together_from_there(window, book, tmp_path, monkeypatch) -> None:
-    dialog = shown(window, "book.import", ImportBooksDialog)
-    filled(dialog, window, dialog.files, str(book))
-    click(dialog, window)
-    moved = book.rename(tmp_path / "Renamed.json")
-    note = tmp_path / "vault/Isles/Skarn.md"
-    note.write_text(note.read_text(encoding="utf-8").replace("An isle.", "An islet."), encoding="utf-8")
-    dialog = shown(window, "book.sync", SyncDialog)
-    settle(window)
-    assert ("It lies elsewhere…" in dialog.bar.label.text(), dialog.ok.isEnabled()) == (True, False)
-    assert dialog.state.text() == ""  # nothing is compared any more
-    monkeypatch.setattr(dialogs.dialogs, "choose_file", lambda *given: given[-1](moved))
-    QTest.mouseClick(dialog.elsewhere, Qt.MouseButton.LeftButton)
-    settle(window)
-    assert {row.title: row.place for row in dialog.entries.rows} == {"Skarn": "changed here"}
-    click(dialog, window)
-    assert json.loads(moved.read_bytes())["entries"]["0"]["content"] == "An islet."
-    dialog = shown(window, "book.sync", SyncDialog)
-    settle(window)
-    assert dialog.state.text() == "Both sides say the same."
-
-
-@pytest.mark.long
-def test_what_both_changed_is_decided_one_by_one(window, book, tmp_path) -> None:
-    dialog = shown(window, "book.import", ImportBooksDialog)
-    filled(dialog, window, dialog.files, str(book))
-    click(dialog, window)
-    whole = json.loads(book.read_bytes())
-    whole["entries"]["0"] |= {"order": 40, "content": "An island."}
-    book.write_text(json.dumps(whole), encoding="utf-8")
-    note = tmp_path / "vault/Isles/Skarn.md"
-    text = note.read_text(encoding="utf-8").replace("priority: 900", "priority: 700")
-    note.write_text(text.replace("An isle.", "An islet."), encoding="utf-8")
-    dialog = shown(window, "book.sync", SyncDialog)
-    settle(window)
-    assert (dialog.state.text(), dialog.decide.isEnabled()) == ("1 entry; left open: 1", True)
-    QTest.mouseClick(dialog.decide, Qt.MouseButton.LeftButton)
-    for side in ("both", "mine"):
-        asked = next(one for one in dialog.findChildren(ConflictDialog) if one.isVisible())
-        asked.choose(0, side)
-        QTest.mouseClick(asked.take, Qt.MouseButton.LeftButton)
-        settle(window)
-    assert (dialog.state.text(), dialog.decide.isEnabled()) == ("1 entry", False)
-    click(dialog, window)
-    entry = json.loads(book.read_bytes())["entries"]["0"]
-    assert (entry["content"], entry["order"]) == ("An islet.\nAn island.", 300)
-    assert note.read_text(encoding="utf-8").endswith("An islet.\nAn island.")
-
-
 @pytest.mark.always
 def test_an_import_tells_how_far_it_is_and_is_taken_back_when_stopped(window, book, tmp_path, monkeypatch) -> None:
     monkeypatch.setattr(dialogs, "_PATIENCE", -1)
@@ -599,40 +548,6 @@ def test_an_answer_that_comes_after_the_next_question_is_not_heard(window, tmp_p
     settle(window)
     assert (seen, dialog.state.text()) == ([1], "1 entry")
     dialog.reject()
-
-
-@pytest.mark.long
-def test_what_a_sync_takes_is_chosen(window, book, tmp_path) -> None:
-    dialog = shown(window, "book.import", ImportBooksDialog)
-    filled(dialog, window, dialog.files, str(book))
-    click(dialog, window)
-    dialog = shown(window, "book.sync", SyncDialog)
-    settle(window)
-    assert (dialog.state.text(), dialog.ok.isEnabled(), dialog.decide.isEnabled()) == (
-        "Both sides say the same.", False, False,
-    )  # fmt: skip
-    dialog.reject()
-    whole = json.loads(book.read_bytes())
-    del whole["entries"]["2"]
-    whole["entries"]["3"] = {"uid": 3, **NEW_ENTRY, "key": ["reef"], "comment": "Reef", "content": "Sharp."}
-    book.write_text(json.dumps(whole), encoding="utf-8")
-    dialog = shown(window, "book.sync", SyncDialog)
-    settle(window)
-    assert {row.title: row.place for row in dialog.entries.rows} == {"Other": "gone there", "Reef": "new there"}
-    assert (dialog.new.isChecked(), dialog.view.isVisible()) == (True, False)
-    assert dialog.new.y() > dialog.gone.y()
-    dialog.new.click()
-    settle(window)
-    assert dialog.state.text() == "2 entries; left open: 2"
-    dialog.new.click()
-    settle(window)
-    assert dialog.state.text() == "2 entries; left open: 1"  # what is gone on one side
-    dialog.gone.setCurrentIndex(dialog.gone.findText("delete the other one, too"))
-    settle(window)
-    assert dialog.state.text() == "2 entries"
-    click(dialog, window)
-    after = contents(tmp_path / "vault")
-    assert ("Isles/Other.md" in after, "Isles/Reef.md" in after) == (False, True)
 
 
 def test_what_needs_notes_waits_for_a_vault(make_window, tmp_path) -> None:

@@ -1,21 +1,28 @@
-"""The reports of lorebooks alone: what becomes of fields and entries, how far work is, and when it may be done."""
+"""The dialogs of lorebooks without a window: what becomes of fields and entries, and when it may be done."""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QPushButton, QRadioButton, QWidget
 
 from lorestudio.domain.lifecycle import Cancelled
 from lorestudio.exchange.lorebooks.crossing import EntryFate, Fidelity, FieldFate, LoreReport
+from lorestudio.exchange.lorebooks.formats import FORMATS
 from lorestudio.studio.lorebooks.exporting import ExportedNote
 from lorestudio.studio.lorebooks.importing import ImportedEntry
 from lorestudio.studio.lorebooks.syncing import SyncItem, SyncState
+from lorestudio.studio.project.project import open_project
 from lorestudio.ui.features.lorebooks import dialogs
 from lorestudio.ui.features.lorebooks.dialogs import (
     EntryRow,
+    ExportBookDialog,
     LoreDialog,
+    SyncDialog,
     _as_text,
     _exported,
     _imported,
@@ -23,9 +30,13 @@ from lorestudio.ui.features.lorebooks.dialogs import (
     _synced,
     said_of,
 )
+from lorestudio.ui.features.notes.conflict_dialog import ConflictDialog
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.state.drafts import Drafts
 from lorestudio.ui.state.note_changes import NoteWork
+from lorestudio.ui.widgets import dialogs as choosing
+from tests.studio.lorebooks.test_exporting import imported
+from tests.studio.lorebooks.test_importing import book
 
 EXACT, CARRIED, LOST = Fidelity.EXACT, Fidelity.CARRIED, Fidelity.LOST
 
@@ -187,3 +198,189 @@ def test_how_far_it_is_is_told_after_a_while_and_it_stops_where_somebody_wants(
     dialog.reject()
     with pytest.raises(Cancelled):
         newest(1, 90)
+
+
+# ---- a book and its notes -------------------------------------------------------------------------------------------
+
+SKARN = {"key": ["skarn"], "comment": "Skarn", "content": "An isle."}
+OTHER = {"key": ["other"], "comment": "Other", "content": "Else."}
+
+
+class Linked:
+    """A book, the vault of its notes, and dialogs over both."""
+
+    def __init__(self, folder: Path, theme: Theme, parent: QWidget, make_session: Callable[..., Any], qtbot) -> None:
+        self.path = book(folder, SKARN, OTHER)
+        self.place = imported(folder, self.path)
+        self.note = self.place / "Sea/Skarn.md"
+        self.session = make_session(open_project([self.place]), replay=False)
+        self.work = NoteWork(self.session, Drafts(), lambda _paths, told: told([]), self.session)
+        self.work.use(folder / "kept")
+        self._theme, self._parent, self._qtbot = theme, parent, qtbot
+
+    def shown(self, kind: type[Any]) -> Any:
+        made = kind(self._theme, self.work, self.session.project, self._parent)
+        made.show()
+        self.settle()
+        return made
+
+    def settle(self) -> None:
+        self._qtbot.waitUntil(lambda: self.session.jobs.idle and not self.session.busy)
+
+    def press(self, which: QPushButton) -> None:
+        which.click()
+        self.settle()
+
+    def choose(self, box: Any, words: str) -> None:
+        box.setCurrentIndex(box.findText(words))
+        self.settle()
+
+    @property
+    def entries(self) -> dict[str, Any]:
+        return json.loads(self.path.read_bytes())["entries"]
+
+    def change(self, **entries: dict[str, Any] | None) -> None:
+        """Change these entries of the book, by their numbers; those that are None are gone."""
+        whole = json.loads(self.path.read_bytes())
+        for name, members in entries.items():
+            uid = name.strip("_")
+            if members is None:
+                del whole["entries"][uid]
+            else:
+                whole["entries"].setdefault(uid, dict(whole["entries"]["0"]) | {"uid": int(uid)}).update(members)
+        self.path.write_text(json.dumps(whole), encoding="utf-8")
+
+    def write(self, *changes: tuple[str, str]) -> None:
+        """Change the note."""
+        text = self.note.read_text(encoding="utf-8")
+        for old, new in changes:
+            assert old in text
+            text = text.replace(old, new)
+        self.note.write_text(text, encoding="utf-8")
+
+
+@pytest.fixture
+def linked(tmp_path: Path, theme: Theme, parent: QWidget, make_session: Callable[..., Any], qtbot) -> Linked:
+    return Linked(tmp_path, theme, parent, make_session, qtbot)
+
+
+def found(dialog: LoreDialog) -> dict[str, str]:
+    return {row.title: row.place for row in dialog.entries.rows}
+
+
+def test_what_only_one_side_has_is_taken_over_left_or_deleted_as_chosen(linked: Linked) -> None:
+    dialog = linked.shown(SyncDialog)
+    able = [each.isEnabled() for each in (dialog.ok, dialog.decide, dialog.elsewhere)]
+    assert (dialog.state.text(), able) == ("Both sides say the same.", [False, False, True])
+    assert (dialog.book.currentText(), dialog.view.isVisible()) == (f"Sea · {linked.path}", False)
+    linked.change(_1=None, _3={"key": ["reef"], "comment": "Reef", "content": "Sharp."})
+    dialog = linked.shown(SyncDialog)
+    assert found(dialog) == {"Other": "gone there", "Reef": "new there"}
+    assert (dialog.state.text(), dialog.new.isChecked()) == ("2 entries; left open: 1", True)
+    linked.press(dialog.new)
+    assert (dialog.state.text(), dialog.ok.isEnabled()) == ("2 entries; left open: 2", False)
+    linked.press(dialog.new)
+    assert dialog.ok.isEnabled()
+    linked.choose(dialog.gone, "delete the other one, too")
+    assert dialog.state.text() == "2 entries"
+    taken: list[bool] = []
+    dialog.accepted.connect(lambda: taken.append(True))
+    linked.press(dialog.ok)
+    assert taken == [True]
+    assert sorted(path.stem for path in linked.note.parent.glob("*.md")) == ["Reef", "Skarn"]
+
+
+def test_what_both_changed_is_decided_for_all_or_field_by_field(linked: Linked) -> None:
+    linked.change(_0={"order": 40, "content": "An island."})
+    linked.write(("priority: 900", "priority: 700"), ("An isle.", "An islet."))
+    dialog = linked.shown(SyncDialog)
+    said = 'content: the note says "An islet.", the book "An island."; order: the note says 300, the book 40'
+    assert [(row.title, row.place, row.said) for row in dialog.entries.rows] == [("Skarn", "changed in both", said)]
+    assert (dialog.state.text(), dialog.decide.isEnabled()) == ("1 entry; left open: 1", True)
+    linked.choose(dialog.prefer, "the book is right")
+    assert (dialog.state.text(), dialog.ok.isEnabled(), dialog.decide.isEnabled()) == ("1 entry", True, False)
+    linked.choose(dialog.prefer, "leave both as they are")
+
+    def asked() -> ConflictDialog:
+        return next(one for one in dialog.findChildren(ConflictDialog) if one.isVisible())
+
+    linked.press(dialog.decide)
+    assert asked().windowTitle() == "Two versions of Skarn: content"
+    asked().reject()
+    linked.settle()
+    assert (dialog.state.text(), dialog.decide.isEnabled()) == ("1 entry; left open: 1", True)
+    linked.press(dialog.decide)
+    for name, side, ways in (("content", "both", 3), ("order", "mine", 2)):  # of a number both cannot be taken
+        assert asked().windowTitle() == f"Two versions of Skarn: {name}"
+        assert len(asked().findChildren(QRadioButton)) == ways
+        asked().choose(0, side)
+        linked.press(asked().take)
+    assert (dialog.state.text(), dialog.decide.isEnabled(), dialog.ok.isEnabled()) == ("1 entry", False, True)
+    linked.press(dialog.ok)
+    assert (linked.entries["0"]["content"], linked.entries["0"]["order"]) == ("An islet.\nAn island.", 300)
+    assert linked.note.read_text(encoding="utf-8").endswith("An islet.\nAn island.")
+
+
+def test_only_what_is_ticked_is_brought_together(linked: Linked) -> None:
+    linked.change(_0={"order": 40}, _1={"order": 30})
+    dialog = linked.shown(SyncDialog)
+    assert {(row.title, row.place, row.said) for row in dialog.entries.rows} == {
+        ("Skarn", "changed there", "order"), ("Other", "changed there", "order"),
+    }  # fmt: skip
+    dialog.entries.choose([("0", "changed there")])
+    linked.press(dialog.ok)
+    assert "priority: 960" in linked.note.read_text(encoding="utf-8")
+    assert "priority: 900" in linked.note.with_name("Other.md").read_text(encoding="utf-8")
+
+
+def test_a_book_that_was_moved_is_looked_for_where_the_person_says(
+    linked: Linked, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    moved = linked.path.rename(tmp_path / "Moved.json")
+    linked.write(("An isle.", "An islet."))
+    dialog = linked.shown(SyncDialog)
+    assert ("It lies elsewhere…" in dialog.bar.label.text(), dialog.ok.isEnabled()) == (True, False)
+    assert dialog.state.text() == ""
+    looked_in = []
+    monkeypatch.setattr(
+        choosing, "choose_file", lambda _dialog, _title, folder, _kinds, then: (looked_in.append(folder), then(moved))
+    )
+    linked.press(dialog.elsewhere)
+    assert looked_in == [str(linked.place)]
+    assert found(dialog) == {"Skarn": "changed here"}
+    linked.press(dialog.ok)
+    assert json.loads(moved.read_bytes())["entries"]["0"]["content"] == "An islet."
+
+
+def test_a_vault_that_is_linked_to_no_book_offers_to_make_the_link(linked: Linked) -> None:
+    for note in linked.note.parent.iterdir():
+        note.unlink()
+    linked.session.set_project(open_project([linked.place]))
+    linked.settle()
+    dialog = linked.shown(SyncDialog)
+    assert dialog.bar.label.text() == "The vault is linked to no lorebook."
+    ways = dialog.bar.findChildren(QPushButton)
+    assert [each.text() for each in ways] == ["Import lorebooks…", "Export a lorebook…"]
+    assert dialog.focusWidget() is ways[0]
+    assert [each.isEnabled() for each in (dialog.ok, dialog.decide, dialog.elsewhere)] == [False] * 3
+
+
+def test_an_export_asks_for_a_card_only_where_the_book_goes_into_one(
+    linked: Linked, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    dialog = linked.shown(ExportBookDialog)
+    into_cards = [each.name for each in FORMATS if not each.makes_new]
+    offered: list[tuple[str, str]] = []
+    monkeypatch.setattr(
+        choosing, "choose_new_file",
+        lambda _dialog, _title, name, _kinds, suffix, then: (offered.append((name, suffix)), then(tmp_path / name)),
+    )  # fmt: skip
+    for each in FORMATS:
+        dialog.form.setCurrentIndex(dialog.form.findData(each.name))
+        assert dialog.card.isVisible() is (each.name in into_cards)
+        dialog.file.clear()
+        dialog._ask()
+        assert offered[-1] == (f"vault{each.endings[0]}", each.endings[0])
+        assert dialog.file.text() == str(tmp_path / offered[-1][0])
+    linked.settle()
+    dialog.reject()
