@@ -13,6 +13,7 @@ import threading
 from contextvars import ContextVar
 from functools import partial
 from itertools import pairwise
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -24,6 +25,7 @@ from pytestqt.qtbot import QtBot
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.records import replace
 from lorestudio.settings.deeplore import DeepLoreSettings
+from lorestudio.settings.store import SettingsProfiles
 from lorestudio.settings.worldinfo import WorldInfoSettings
 from lorestudio.studio.compare.comparison import Comparison, PromptShare, TurnComparison
 from lorestudio.studio.replay.simulator import Simulator
@@ -34,10 +36,11 @@ from lorestudio.systems.worldinfo.system import WorldInfoSystem
 from lorestudio.trace.model import Turn
 from lorestudio.ui.features.compare import systems, systems_pane
 from lorestudio.ui.features.compare.systems import ComparedSystems, total_columns, turn_columns
-from lorestudio.ui.features.compare.systems_pane import FILLS, TokenChart, draw_line, swatch
+from lorestudio.ui.features.compare.systems_pane import FILLS, SystemsPane, TokenChart, draw_line, swatch
 from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, DISPLAY, HORIZONTAL
 from lorestudio.ui.shell.theme import Theme, scaled
 from lorestudio.ui.state.choices import system_help
+from lorestudio.ui.state.selection import Selection
 from tests.studio.compare.test_rule_causes import made
 from tests.ui.conftest import drain
 from tests.ui.drawing import drawn, image_of, words_drawn
@@ -45,12 +48,12 @@ from tests.ui.worlds import make_project
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
-    from pathlib import Path
 
     from pytestqt.qtbot import QtBot
 
     from lorestudio.systems.base import Moment, System, SystemKind
     from lorestudio.ui.shell.main_window import MainWindow
+    from lorestudio.ui.state.session import Session
 
 
 def settled(qtbot: QtBot, window: MainWindow) -> None:
@@ -287,37 +290,6 @@ def test_what_is_in_front_has_the_keyboard_and_buttons_follow(compared: MainWind
     assert (pane.empty.title.text(), pane.run_button.isEnabled()) == ("No chat to compare on", False)
 
 
-@pytest.mark.long
-def test_what_was_asked_for_while_kept_runs_are_looked_for_is_run_then(real: MainWindow, qtbot: QtBot) -> None:
-    """Nothing was kept, so it is run; where something is shown already, nothing is."""
-    pane = real.features.systems.compare
-    real.features.systems.show_page()
-    pane._compare(pane._wanted(), only_kept=True)
-    settled(qtbot, real)
-    pane.run_or_find()
-    assert pane.state.text() == "Comparing…", "nothing was found"
-    assert pane._job.wait(20)  # it ends in the moment in which it is stopped
-    pane.stop_button.click()
-    settled(qtbot, real)
-    assert (pane.found, pane.running, pane.state.text()) == (None, False, "Stopped.")
-    pane._compare(pane._wanted(), only_kept=True)
-    assert pane.state.text() == "Looking for the last comparison…"
-    pane.run_or_find()
-    assert pane.running
-    settled(qtbot, real)
-    assert pane.found is not None
-    pane.run_or_find()
-    assert not pane.running
-    pane._done(ComparedSystems(None, problems=("The disk is full.",)), now=False)  # of one that was given up
-    assert real.bars.texts == ["The disk is full."]
-    assert pane.found is not None
-    pane.run()
-    real.session.set_project(replace(real.session.project, chat_path=real.session.project.roots[0] / "other.txt"))
-    assert not pane.running, "another chat"
-    settled(qtbot, real)
-    assert pane.found is None
-
-
 def test_rows_say_what_each_run_has_of_its_own(compared: MainWindow) -> None:
     pane = compared.features.systems.compare
     row = pane.turns.place_of(Generation(5))
@@ -371,35 +343,6 @@ def test_the_menu_ticks_what_is_compared_and_adds_files(compared: MainWindow, qt
     assert pane.found.labels == ("DeepLore", "World Info", "World Info: deep.json")
     with_depth, without = pane.found.totals[1:]
     assert without.entries < with_depth.entries  # no message is looked at
-
-
-@pytest.mark.always
-def test_profiles_of_deeplore_are_compared(real: MainWindow, qtbot: QtBot) -> None:
-    assert real.session.project is not None
-    settings = real.session.project.settings.model_copy(update={"scan_depth": 0})
-    real.features.settings.profiles.store.save("Deaf", settings)
-    real.features.settings.profiles.load()
-    settled(qtbot, real)
-    pane = real.features.systems.compare
-    pane.chosen = ["deeplore", "profile:Deaf"]
-    pane.run()
-    settled(qtbot, real)
-    assert pane.found is not None
-    assert pane.found.labels == ("DeepLore", "DeepLore: Deaf")
-    assert pane.found.totals[1].entries < pane.found.totals[0].entries
-
-
-@pytest.mark.always
-def test_a_file_that_cannot_be_used_is_said(compared: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
-    pane, before = compared.features.systems.compare, compared.features.systems.compare.found
-    file = tmp_path / "odd.json"
-    file.write_text('{"nothing_like_it": 1}')
-    pane.add_file("hybrid", file)
-    pane.run()
-    settled(qtbot, compared)
-    assert "nothing_like_it" in pane.state.text()
-    assert pane.found is before
-    assert pane.run_button.isEnabled()
 
 
 def test_stopping_keeps_what_was_compared_before(
@@ -562,92 +505,6 @@ def test_after_a_restart_the_last_comparison_is_shown_at_once(
 
 
 @pytest.mark.long
-def test_after_a_restart_a_comparison_with_a_profile_is_shown_once_profiles_were_read(
-    make_window: Callable[..., MainWindow], tmp_path: Path, qtbot: QtBot
-) -> None:
-    first = start(make_window, tmp_path, qtbot, "deeplore")
-    profiles = first.features.settings.profiles
-    profiles.store.save("Deaf", DeepLoreSettings(enabled=True, scan_depth=0))
-    profiles.load()
-    settled(qtbot, first)
-    first.features.systems.compare.chosen = ["deeplore", "profile:Deaf"]
-    first.features.systems.compare.run()
-    settled(qtbot, first)
-    found = first.features.systems.compare.found
-    first.close()
-    profiles.store.delete("Deaf")
-    second = start(make_window, tmp_path, qtbot, "deeplore")
-    second.features.systems.show_page()
-    settled(qtbot, second)
-    pane = second.features.systems.compare
-    assert pane.found is None
-    profiles.store.save("Deaf", DeepLoreSettings(enabled=True, scan_depth=0))
-    second.features.settings.profiles.load()
-    settled(qtbot, second)
-    assert (pane.found, found is not None) == (found, True)
-
-
-@pytest.mark.long
-def test_a_kept_comparison_of_other_inputs_says_so(
-    make_window: Callable[..., MainWindow], tmp_path: Path, qtbot: QtBot, decisions: list[str]
-) -> None:
-    first = start(make_window, tmp_path, qtbot, "deeplore")
-    first.run("systems.compare")
-    settled(qtbot, first)
-    chat = first.session.project.chat if first.session.project is not None else None
-    assert chat is not None
-    first.close()
-    decisions.clear()
-    changed = replace(chat.messages[0], text="Something else.")
-    second = start(make_window, tmp_path, qtbot, "deeplore", chat=replace(chat, messages=(changed, *chat.messages[1:])))
-    second.features.systems.show_page()
-    settled(qtbot, second)
-    pane = second.features.systems.compare
-    assert pane.found is not None
-    assert "before the last change" in pane.state.text()
-    assert decisions == []
-    pane.run()
-    settled(qtbot, second)
-    assert pane.state.text() == ""
-    assert set(decisions) == {"hybrid", "world-info"}
-
-
-@pytest.mark.long
-def test_nothing_is_run_for_a_kept_comparison_that_cannot_be_read(
-    make_window: Callable[..., MainWindow], tmp_path: Path, qtbot: QtBot, decisions: list[str],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:  # fmt: skip
-    first = start(make_window, tmp_path, qtbot, "deeplore")
-    first.run("systems.compare")
-    settled(qtbot, first)
-    first.close()
-    decisions.clear()
-    second = start(make_window, tmp_path, qtbot, "deeplore")
-
-    def locked(_folder: Path) -> None:
-        raise OSError("The file is locked")
-
-    monkeypatch.setattr(systems, "ComparisonStore", locked)
-    second.features.systems.show_page()
-    settled(qtbot, second)
-    pane = second.features.systems.compare
-    assert (pane.found, decisions, second.bars.texts) == (None, [], ["The file is locked"])
-
-
-@pytest.mark.always
-def test_where_nothing_was_kept_comparing_runs(
-    make_window: Callable[..., MainWindow], tmp_path: Path, qtbot: QtBot
-) -> None:
-    window = start(make_window, tmp_path, qtbot, "deeplore")
-    window.features.systems.show_page()
-    settled(qtbot, window)
-    assert window.features.systems.compare.found is None
-    window.run("systems.compare")
-    settled(qtbot, window)
-    assert window.features.systems.compare.found is not None
-
-
-@pytest.mark.long
 def test_what_the_newer_rules_change_is_said_with_the_rule_that_did_it(
     make_window: Callable[..., MainWindow], tmp_path: Path, qtbot: QtBot
 ) -> None:
@@ -666,6 +523,202 @@ def test_what_the_newer_rules_change_is_said_with_the_rule_that_did_it(
     assert pane.turns.index(row, 3).data(DISPLAY) == "Gate (Duplicate stripping)"
     assert window.session.project is not None
     assert window.session.project.settings.rules == "2.0.2"  # it was only compared
+
+
+# ---- without a window ------------------------------------------------------------------------------------------------
+
+
+class Desk:
+    """The pane over a chat, as after a start of the program: what was compared before is kept in a folder."""
+
+    def __init__(self, pane: SystemsPane, session: Session, qtbot: QtBot) -> None:
+        self.pane, self.session, self._qtbot = pane, session, qtbot
+        self.told: list[str] = []
+        session.notice.connect(lambda notice: self.told.append(notice.text))
+
+    def settle(self) -> None:
+        self._qtbot.waitUntil(lambda: self.session.jobs.idle and not self.session.busy)
+
+    def look(self) -> None:
+        self.pane.show()
+        self.pane.looked_at.emit()
+        self.settle()
+
+    def run(self) -> None:
+        self.pane.run()
+        self.settle()
+
+
+@pytest.fixture
+def desk(make_session: Callable[..., Session], theme: Theme, tmp_path: Path, qtbot: QtBot) -> Callable[..., Desk]:
+    def make(**changes: object) -> Desk:
+        project = replace(make_project(tmp_path / "vault"), settings=DeepLoreSettings(enabled=True))
+        session = make_session(
+            replace(project, **changes), replay=False, make_simulator=Simulator, keep_in=tmp_path / "runs"
+        )
+        pane = SystemsPane(theme, session, Selection())
+        qtbot.addWidget(pane)
+        return Desk(pane, session, qtbot)
+
+    return make
+
+
+def test_the_last_comparison_is_shown_again_with_its_files_and_run_by_nobody(
+    desk: Callable[..., Desk], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = desk()
+    settings = tmp_path / "deeper.json"
+    settings.write_text('{"depth": 4}', "utf-8")
+    first.pane.chosen = ["deeplore", "world-info"]
+    first.pane.add_file("world-info", settings)
+    first.look()
+    assert first.pane.found is None, "nothing was kept"
+    first.run()
+    found = first.pane.found
+    assert found is not None
+    monkeypatch.setattr(systems, "compare_candidates", None)
+    second = desk()
+    second.pane.look_for_kept()
+    assert not second.pane.running, "nobody looks yet"
+    second.look()
+    assert (second.pane.found, second.pane.files) == (found, [("world-info", settings)])
+    assert (second.pane.state.text(), second.pane.state.isVisible()) == ("", False)
+    assert second.pane.chosen == ["deeplore", "world-info", f"file:world-info:{settings}"]
+
+
+def test_a_kept_comparison_of_a_changed_chat_says_so_and_one_of_a_lost_profile_is_not_shown(
+    desk: Callable[..., Desk], tmp_path: Path
+) -> None:
+    first = desk()
+    deaf = SettingsProfiles(tmp_path / "profiles").save("Deaf", DeepLoreSettings(enabled=True, scan_depth=0))
+    first.pane.set_profiles((deaf,))
+    first.pane.chosen = ["deeplore", "profile:Deaf"]
+    first.look()
+    first.run()
+    found, chat = first.pane.found, first.session.chat
+    assert found is not None, first.pane.state.text()
+    assert found.labels == ("DeepLore", "DeepLore: Deaf")
+    assert found.totals[1].entries < found.totals[0].entries
+    assert chat is not None
+    second = desk()
+    second.look()
+    assert second.pane.found is None
+    second.pane.set_profiles(first.pane.profiles)  # they were read now
+    second.settle()
+    assert second.pane.found == found
+    changed = replace(chat, messages=(replace(chat.messages[0], text="Something else."), *chat.messages[1:]))
+    third = desk(chat=changed)
+    third.pane.set_profiles(first.pane.profiles)
+    third.look()
+    assert third.pane.state.text().startswith("Compared before the last change of settings, notes or chat.")
+    assert third.pane.state.isVisible()
+    third.run()
+    assert third.pane.state.text() == ""
+
+
+def test_what_stands_in_the_way_is_told_and_what_was_compared_stays(
+    desk: Callable[..., Desk], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = desk()
+    first.pane.chosen = ["deeplore", "world-info"]
+    first.look()
+    first.run()
+    before, file = first.pane.found, tmp_path / "odd.json"
+    file.write_text('{"nothing_like_it": 1}')
+    first.pane.add_file("hybrid", file)
+    first.run()
+    assert "nothing_like_it" in first.pane.state.text()
+    assert (first.pane.found is before, first.pane.run_button.isEnabled()) == (True, True)
+    first.pane._done(ComparedSystems(None, problems=("The disk is full.",)), now=False)  # of one that was given up
+    assert (first.pane.found is before, first.told) == (True, ["The disk is full."])
+
+    def locked(_folder: Path) -> None:
+        raise OSError("The file is locked")
+
+    monkeypatch.setattr(systems, "ComparisonStore", locked)
+    second = desk()
+    second.look()
+    assert (second.pane.found, second.told) == (None, ["The file is locked"])
+    second.run()
+    assert second.pane.found is not None, "it is compared all the same"
+
+
+def test_what_is_asked_for_while_the_kept_one_is_looked_for_is_run_once_there_is_none(
+    desk: Callable[..., Desk], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(systems_pane, "compared_last", lambda *_all: ["deeplore", "world-info"])  # but no runs of them
+    begun = desk()
+    begun.pane.show()
+    begun.pane.looked_at.emit()
+    assert (begun.pane.running, begun.pane.state.text()) == (True, "Looking for the last comparison…")
+    begun.pane.run_or_find()
+    assert begun.pane.found is None
+    begun.settle()
+    found = begun.pane.found
+    assert found is not None
+    begun.pane.run_or_find()
+    begun.settle()
+    assert begun.pane.found is found, "it answers the question"
+
+
+def test_a_comparison_that_is_stopped_or_of_another_chat_is_not_shown(
+    desk: Callable[..., Desk], tmp_path: Path
+) -> None:
+    begun = desk()
+    pane = begun.pane
+    begun.look()
+    assert (pane.focus_target(), pane.stop_button.isVisible()) == (pane.choose_button, False)
+    pane.stop()  # of nothing
+    assert pane.state.text() == ""
+    pane.run()
+    assert (pane.run_button.isVisible(), pane.stop_button.isVisible()) == (False, True)
+    pane.run()  # one at a time
+    pane.stop_button.click()
+    assert pane.state.text() == "Stopping…"
+    begun.settle()
+    assert (pane.found, pane.state.text(), pane.run_button.isVisible()) == (None, "Stopped.", True)
+    pane.run()
+    assert pane._job is not None
+    assert pane._job.wait(20)  # it ends in the moment in which it is stopped
+    pane.stop_button.click()
+    begun.settle()
+    assert (pane.found, pane.state.text()) == (None, "Stopped.")
+    begun.run()
+    assert (pane.found is not None, pane.focus_target()) == (True, pane.turns_view)
+    pane.tabs.setCurrentIndex(1)
+    assert pane.focus_target() is pane.totals_view
+    pane.run()
+    begun.session.set_project(replace(make_project(tmp_path / "other"), chat_path=tmp_path / "Other.jsonl"))
+    assert pane.found is None
+    begun.settle()
+    assert pane.found is None, "what came of the other chat is not shown"
+
+
+def test_after_a_change_the_comparison_stays_and_says_so(desk: Callable[..., Desk]) -> None:
+    begun = desk()
+    begun.look()
+    begun.run()
+    pane, found, project = begun.pane, begun.pane.found, begun.session.project
+    assert project is not None
+    noted: list[str] = []
+    pane.note_changed.connect(noted.append)
+    pane.choose("world-info", on=False)
+    assert pane.state.text().startswith("Shown is the comparison of ")
+    assert noted[-1].startswith("3 runs · ")
+    pane.choose("world-info", on=True)
+    assert pane.state.text() == ""
+    jumps: list[object] = []
+    pane.jump.connect(jumps.append)
+    at = Generation(5, 1)
+    pane.turns_view.picked.emit(next(turn for turn in pane.turns.rows if turn.turn.generation.message == 5))
+    assert [jump.message for jump in jumps] == [at.message]  # type: ignore[attr-defined]  # a generation
+    begun.session.replays.choose(system="world-info")
+    begun.settle()
+    assert (pane.found, pane.state.text()[:32]) == (found, "Compared before the last change ")
+    begun.session.set_project(replace(project, chat=None))
+    begun.settle()
+    assert (pane.found, noted[-1]) == (None, "")
+    assert pane.empty.title.text() == "No chat to compare on"
 
 
 TOKENS = ((100, 0), (50, 200), (0, 10), (20, 20))
