@@ -101,6 +101,7 @@ def test_a_note_is_written_kept_with_the_chat_and_taken_back(
     assert (project.controls.scribe_summary, chat.metadata) == ("", before)
 
 
+@pytest.mark.always
 def test_a_note_is_a_file_of_the_vault_where_that_is_asked_for(
     window: MainWindow, writer: Writer, qtbot: QtBot, tmp_path: Path
 ) -> None:
@@ -164,21 +165,6 @@ def test_what_a_note_should_attend_to_is_not_offered_for_another_chat(window: Ma
     assert dialog_of(window).focus.text() == ""
 
 
-def test_escape_asks_before_what_was_written_is_lost(window: MainWindow, writer: Writer) -> None:
-    dialog = dialog_of(window)
-    settle(window)
-    QTest.keyClicks(dialog.focusWidget(), "the bell")
-    QTest.keyClick(dialog.focusWidget(), Qt.Key.Key_Escape)
-    (box,) = dialog.findChildren(QMessageBox)
-    assert (box.text(), dialog.isVisible()) == ("What you wrote would be lost.", True)
-    box.reject()
-    assert dialog.focus.text() == "the bell"
-    dialog.focus.clear()
-    QTest.keyClick(dialog, Qt.Key.Key_Escape)
-    settle(window)
-    assert writer.asked == []
-
-
 def test_nobody_who_writes_none_is_asked(window: MainWindow, writer: Writer) -> None:
     for name in ("stand-in", ""):
         window.settings.setValue("chat/writer", name)
@@ -198,47 +184,56 @@ def test_nobody_who_writes_none_is_asked(window: MainWindow, writer: Writer) -> 
     settle(window)
 
 
-def test_what_was_typed_is_still_there_once_a_writer_is_chosen(window: MainWindow, writer: Writer) -> None:
+@pytest.mark.always
+def test_what_was_typed_is_not_lost_unasked_and_still_there_once_a_writer_is_chosen(
+    window: MainWindow, writer: Writer
+) -> None:
     window.settings.setValue("chat/writer", "")
     dialog = dialog_of(window)
     settle(window)
-    QTest.keyClicks(dialog.focus, "the bell")
+    QTest.keyClicks(dialog.focusWidget(), "the bell")
+    QTest.keyClick(dialog.focusWidget(), Qt.Key.Key_Escape)
+    (box,) = dialog.findChildren(QMessageBox)
+    assert (box.text(), dialog.isVisible()) == ("What you wrote would be lost.", True)
+    box.reject()
+    assert dialog.focus.text() == "the bell"
     dialog.choose.click()
     menu = window.features.chat.composer.reply_button.menu()
     assert (dialog.isVisible(), menu.isVisible()) == (False, True)
     menu.close()
     window.settings.setValue("chat/writer", "recorded")
-    assert dialog_of(window).focus.text() == "the bell"
+    dialog = dialog_of(window)
+    assert dialog.focus.text() == "the bell"
+    dialog.focus.clear()
+    QTest.keyClick(dialog, Qt.Key.Key_Escape)  # nothing is lost
+    settle(window)
+    assert not [each for each in QApplication.topLevelWidgets() if isinstance(each, SessionNoteDialog)]
     assert writer.asked == []
 
 
 @pytest.mark.always
-def test_what_fails_is_said_and_changes_nothing(window: MainWindow, writer: Writer) -> None:
+def test_what_fails_is_said_and_changes_nothing(
+    window: MainWindow, writer: Writer, monkeypatch: pytest.MonkeyPatch, qtbot: QtBot
+) -> None:
+    def refuse(*_given: object) -> None:
+        raise InputError("chat.json", "its recording is gone")
+
     before = chat_of(window)
     writer.note = LlmError(ErrorKind.TIMED_OUT, "It took too long.")
     dialog_of(window).accept()
     settle(window)
     assert any("It took too long." in text for text in window.bars.texts)
-    assert chat_of(window) == before
-
-
-def test_who_cannot_be_asked_is_said(window: MainWindow, writer: Writer, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(*_given: object) -> None:
-        raise InputError("chat.json", "its recording is gone")
-
-    monkeypatch.setattr(session_note, "make_answers", refuse)
-    dialog_of(window).accept()
-    settle(window)
+    with monkeypatch.context() as patched:
+        patched.setattr(session_note, "make_answers", refuse)
+        dialog_of(window).accept()
+        settle(window)
     assert window.bars.texts == ["No session note: chat.json: its recording is gone"]
-    assert writer.asked == []
-
-
-def test_a_note_for_a_chat_that_was_left_is_dropped(window: MainWindow, writer: Writer, qtbot: QtBot) -> None:
+    assert chat_of(window) == before
+    writer.note = "Skarn came back."
     writer.go.clear()
     dialog_of(window).accept()
-    qtbot.waitUntil(lambda: len(writer.asked) == 1)
-    project, _chat = chat_of(window)
-    window.session.set_project(replace(project, chat_path=Path("other.jsonl")))
+    qtbot.waitUntil(lambda: len(writer.asked) == 2)
+    window.session.set_project(replace(before[0], chat_path=Path("other.jsonl")))
     writer.go.set()
     settle(window)
     assert "Another chat was opened meanwhile, so the session note was dropped." in window.bars.texts
@@ -289,6 +284,7 @@ def test_after_a_reply_it_is_said_that_a_note_is_due(
     assert [each.kind for each in writer.asked] == ["reply"], "it is asked for by the person"
 
 
+@pytest.mark.always
 def test_a_provider_is_asked_once_the_cost_is_agreed(
     window: MainWindow, writer: Writer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
