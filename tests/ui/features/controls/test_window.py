@@ -370,7 +370,7 @@ def test_a_text_left_as_it_was_is_no_step(shown) -> None:
     assert window.session.parts.adjustments.undo_title == ""
 
 
-@pytest.mark.long
+@pytest.mark.always
 def test_the_mark_says_what_is_not_in_the_file_until_it_is_saved(shown, qtbot) -> None:
     window = shown()
     assert CHANGED not in chips(window)
@@ -406,7 +406,7 @@ def test_what_the_chats_file_says_in_vain_is_shown(shown, qtbot) -> None:
     drain()
 
 
-@pytest.mark.long
+@pytest.mark.always
 def test_a_chip_opens_what_it_stands_for(shown, qtbot) -> None:
     controls = ChatControls(
         pins=(EntryRule("Silent"),), folders=("people",), context={"era": "before", "gone": "x"}, notepad="Noted.",
@@ -640,12 +640,21 @@ def test_presets_are_renamed_deleted_and_broken_ones_shown(shown, qtbot) -> None
     drain()
 
 
-@pytest.mark.long
+@pytest.mark.always
 def test_a_preset_is_chosen_with_the_keyboard(shown, qtbot) -> None:
     window = shown(ChatControls(pins=(EntryRule("Silent"),)))
     window.run("presets.apply")
     settle(window, qtbot)
     assert "no scenario presets yet" in window.bars.texts[0]
+    window.run("presets.manage")
+    settle(window, qtbot)
+    (dialog,) = window.findChildren(PresetsDialog)
+    dialog.save.click()  # instead of the list
+    settle(window, qtbot)
+    assert not window.findChildren(PresetsDialog)
+    (asked,) = window.findChildren(SavePresetDialog)
+    asked.reject()
+    drain()
     save(window, qtbot, "Storm").accept()
     settle(window, qtbot)
     window.session.parts.adjust("away", controls=ChatControls())
@@ -654,19 +663,6 @@ def test_a_preset_is_chosen_with_the_keyboard(shown, qtbot) -> None:
     pick(window, "Storm")
     settle(window, qtbot)
     assert window.session.project.controls.pins == (EntryRule("Silent"),)
-
-
-def test_the_list_of_presets_leads_to_a_new_one(shown, qtbot) -> None:
-    window = shown(ChatControls(pins=(EntryRule("Silent"),)))
-    window.run("presets.manage")
-    settle(window, qtbot)
-    (dialog,) = window.findChildren(PresetsDialog)
-    dialog.save.click()
-    settle(window, qtbot)
-    assert not window.findChildren(PresetsDialog)
-    (asked,) = window.findChildren(SavePresetDialog)
-    asked.reject()
-    drain()
 
 
 def test_a_preset_is_renamed_and_applied_from_the_list(shown, qtbot) -> None:

@@ -556,7 +556,7 @@ def test_how_often_each_memory_went_into_the_replies_of_the_run(drawn: MainWindo
     assert page.model.uses is None
 
 
-@pytest.mark.long
+@pytest.mark.always
 def test_from_the_run_to_the_memory_and_back_and_to_those_of_all_chats(
     drawn: MainWindow, store: Path, tmp_path: Path, qtbot: QtBot
 ) -> None:
@@ -611,7 +611,7 @@ def test_from_the_run_to_the_memory_and_back_and_to_those_of_all_chats(
     assert drawn.statusBar().currentMessage() == "3 memories were copied."
 
 
-@pytest.mark.long
+@pytest.mark.always
 def test_the_menu_of_a_memory_and_the_doors_to_the_list(drawn: MainWindow, qtbot: QtBot) -> None:
     page = pane(drawn).memories
     pane(drawn).tabs.setCurrentIndex(2)
