@@ -61,8 +61,8 @@ def _is_placed(part: QWidget, parent: QWidget) -> bool:
 
 
 def _has(layout: QLayout, part: QWidget) -> bool:
-    items = [layout.itemAt(place) for place in range(layout.count())]
-    return any(each.widget() is part or (each.layout() is not None and _has(each.layout(), part)) for each in items)
+    """Whether a layout, or one in it, has a part. PySide must not know items that Qt deletes while the layout lives."""
+    return any(each.indexOf(part) >= 0 for each in (layout, *layout.findChildren(QLayout)))
 
 
 def fillable(dialog: QDialog) -> list[QWidget]:
