@@ -1,4 +1,7 @@
-"""Whether whatever can be pressed or typed into in the window, and whatever its features tell, is heard by somebody."""
+"""Whether whatever can be pressed or typed into in the window, and whatever its features tell, is heard by somebody.
+
+And whether PySide hears of what is taken out of a layout.
+"""
 
 from __future__ import annotations
 
@@ -12,13 +15,17 @@ from PySide6.QtWidgets import (
     QAbstractSlider,
     QAbstractSpinBox,
     QComboBox,
+    QGridLayout,
+    QLayout,
     QLineEdit,
     QPlainTextEdit,
     QPushButton,
     QScrollBar,
     QToolButton,
     QWidget,
+    QWidgetItem,
 )
+from shiboken6 import getAllValidWrappers, isValid
 
 from lorestudio.ui.shell.layout import WORKSPACES
 from lorestudio.ui.shell.main_window import MainWindow
@@ -107,3 +114,31 @@ def test_every_button_and_field_does_something(studio: MainWindow) -> None:
     assert {name for name in silent if name.partition(" ")[2] not in _READ_LATER} == set()
     for name, dialog in dialogs(studio):  # whose fields may be read at the end
         assert {each for each in deaf(dialog) if "Button" in each} == set(), name
+
+
+def laid_out(part: QWidget) -> tuple[object, ...] | None:
+    """The layout that has a widget, or one in it, and where in a grid; None for nowhere."""
+    parent = part.parentWidget()
+    for layout in parent.findChildren(QLayout) if parent is not None else ():
+        if (place := layout.indexOf(part)) >= 0:
+            return (layout, *(layout.getItemPosition(place) if isinstance(layout, QGridLayout) else ()))
+    return None
+
+
+def test_what_is_put_elsewhere_is_taken_out_of_its_layout_before(studio: MainWindow) -> None:
+    """Qt does so by itself, but PySide goes on knowing the item that was deleted.
+
+    It takes what is made at the same address later for that item, and ends the program when that is deleted.
+    """
+    for width in (700, 1800, 700):
+        items = [
+            each
+            for each in getAllValidWrappers()
+            if isinstance(each, QWidgetItem) and studio.isAncestorOf(each.widget())
+        ]
+        before = [(item, item.widget(), laid_out(item.widget())) for item in items]
+        assert len(before) > 20
+        studio.resize(width, 900)
+        settle(studio)
+        left = [(part, place) for item, part, place in before if isValid(item) and isValid(part)]
+        assert [part for part, place in left if laid_out(part) != place] == []
