@@ -112,19 +112,16 @@ class _Units(Struct):
     units: float = 0
 
     def count_with(self, more: str) -> int:
-        return self.counter.of_units(self.units + self._of(more))
-
-    def add(self, more: str) -> None:
-        self.units += self._of(more)
-
-    def anew(self) -> GrowingText:
-        return _Units(self.counter, self.known)
-
-    def _of(self, more: str) -> float:
         units = self.known.get(more)
         if units is None:
             units = self.known[more] = self.counter.units(more)
-        return units
+        return self.counter.of_units(self.units + units)
+
+    def add(self, more: str) -> None:
+        self.units += self.known[more] if more in self.known else self.counter.units(more)
+
+    def anew(self) -> GrowingText:
+        return _Units(self.counter, self.known)
 
 
 _SCRIPTS: Final = (

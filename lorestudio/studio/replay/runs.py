@@ -2,8 +2,9 @@
 
 A trace of a large vault takes some hundred kilobytes, and a long chat has thousands. The newest and the lately looked
 at are kept as they are, `UNPACKED` of them that speak of `NAMED` entries; the others are packed, to about a twentieth,
-and unpacked when somebody asks. What the states only count (`systems.base.Counting`) is kept at every `CHECKPOINT`th
-generation and counted again from there, when somebody asks.
+and unpacked when somebody asks. A trace that follows from its inputs alone is made again instead. What the states only
+count (`systems.base.Counting`) is kept at every `CHECKPOINT`th generation and counted again from there, when somebody
+asks.
 
 A run that is taken over from another simulator or from disk stays packed: its gist says all that this needs.
 """
@@ -79,36 +80,70 @@ def _record(kind: type | None, item: Any, path: str) -> Any:  # noqa: ANN401  # 
 class FinishedRun:
     """One finished generation, as it is or packed; only its shelf looks inside. Its gist is there in any case.
 
+    `again` makes its trace once more, None where that has to be kept.
+
     `after` is one object for as long as the state is the same one: whoever goes on from the same object goes on from
     the same state.
     """
 
-    __slots__ = ("after", "gist", "packed", "trace")
+    __slots__ = ("after", "again", "gist", "packed", "seen", "took", "trace")
 
-    def __init__(self, gist: Gist, after: Aftermath | PackedAftermath, trace: Trace | PackedTrace) -> None:
-        self.gist, self.after = gist, _Shared(after)
+    def __init__(
+        self,
+        gist: Gist,
+        after: Aftermath | PackedAftermath,
+        trace: Trace | PackedTrace,
+        again: Callable[[], Trace] | None = None,
+    ) -> None:
+        self.gist, self.after, self.again = gist, _Shared(after), again
         self.trace = trace if isinstance(trace, Trace) else None
         self.packed = trace if isinstance(trace, PackedTrace) else None
+        self.seen = trace.seen
+        """What its trace saw of the chat, None where one that is packed alone says it."""
+        self.took = () if self.trace is None else tuple(record.duration_ms for record in self.trace.stages)
 
     @property
     def in_small(self) -> PackedTrace:
         """Its trace, packed."""
         if self.packed is None:
-            assert self.trace is not None  # noqa: S101  # one of the two is there
-            self.packed = PackedTrace.of(self.trace)
+            self.packed = PackedTrace.of(self.opened())
         return self.packed
 
-    @property
-    def seen(self) -> SeenChat | None:
-        """What its trace saw of the chat, None where one that is packed alone says it."""
-        trace = self.trace  # another thread may pack it meanwhile
-        return self.in_small.seen if trace is None else trace.seen
+    def opened(self) -> Trace:
+        """Its trace, unpacked or made again where nobody has it at hand."""
+        trace, in_small, again = self.trace, self.packed, self.again  # another thread may pack it meanwhile
+        if trace is not None:
+            return trace
+        if in_small is not None:
+            return in_small.opened()
+        assert again is not None  # noqa: S101  # one of the three is there
+        trace = again()
+        stages = zip(trace.stages, self.took, strict=True)
+        return replace(trace, stages=tuple(replace(record, duration_ms=took) for record, took in stages))
 
-    def taken_over(self, digests: Mapping[str, str] | None, seen: SeenChat, after: Aftermath | None) -> FinishedRun:
-        """The same run under other names of its inputs, with the state after it, None where that is the same."""
+    def close(self) -> None:
+        """Keep it in small only."""
+        if self.again is None:
+            self.packed = self.in_small
+        self.trace = None
+        self.after.close()
+
+    def taken_over(
+        self,
+        digests: Mapping[str, str] | None,
+        seen: SeenChat,
+        after: Aftermath | None,
+        again: Callable[[], Trace] | None = None,
+    ) -> FinishedRun:
+        """The same run under other names of its inputs, with the state after it, None where that is the same.
+
+        `again` makes its trace of these inputs.
+        """
         trace, packed_trace = self.trace, self.packed
+        if trace is None and again is None:
+            packed_trace = self.in_small
         if digests is None:
-            digests = trace.digests if trace is not None else self.in_small.digests
+            digests = trace.digests if trace is not None else packed_trace.digests if packed_trace is not None else None
         if trace is not None and digests is not None:
             same = trace.digests == digests and trace.seen == seen
             trace = trace if same else replace(trace, digests=digests, seen=seen)
@@ -116,6 +151,7 @@ class FinishedRun:
             packed_trace = replace(packed_trace, digests=digests, seen=seen)
         run = FinishedRun.__new__(FinishedRun)
         run.gist, run.trace, run.packed = self.gist, trace, packed_trace
+        run.seen, run.took, run.again = seen, self.took, again
         run.after = self.after if after is None else _Shared(after)
         return run
 
@@ -170,7 +206,7 @@ class Shelf:
         with self._lock:
             trace, again = run.trace, run.trace is None or run in self._reopened
             if trace is None:
-                trace = run.trace = run.in_small.opened()
+                trace = run.trace = run.opened()
             self._touch(run, again=again)
             return trace
 
@@ -180,13 +216,12 @@ class Shelf:
             for again, order in enumerate((self._order, self._reopened)):
                 if order.pop(run, run) is None:
                     self._named[again] -= len(run.gist.named)
-            run.trace = run.packed = None
+            run.trace = run.packed = run.again = None
             run.after.close()
 
     def passing(self, run: FinishedRun) -> Trace:
         """The same for somebody who goes through all of them once: none stays unpacked for it."""
-        trace = run.trace  # another thread may pack it meanwhile
-        return run.in_small.opened() if trace is None else trace
+        return run.opened()
 
     def _touch(self, run: FinishedRun, *, again: bool = False) -> None:
         order, most = (self._reopened, min(REOPENED, self._unpacked)) if again else (self._order, self._unpacked)
@@ -197,8 +232,7 @@ class Shelf:
         while len(order) > most or (self._named[again] > NAMED and len(order) > 1):
             oldest, _ = order.popitem(last=False)
             self._named[again] -= len(oldest.gist.named)
-            oldest.packed, oldest.trace = oldest.in_small, None
-            oldest.after.close()
+            oldest.close()
 
 
 class ShelvedTrace(Struct, frozen=True):
@@ -239,11 +273,11 @@ class Runs:
     def __len__(self) -> int:
         return len(self._runs)
 
-    def append(self, result: Decided) -> None:
-        """The next generation, as it was decided."""
+    def append(self, result: Decided, again: Callable[[], Trace] | None = None) -> None:
+        """The next generation, as it was decided; `again` makes its trace once more where that need not be kept."""
         with self._lock:
             after = Aftermath(self._lean(result.state, self._counting), result.tally)
-            self.take(FinishedRun(gist_of(result.trace), after, result.trace))
+            self.take(FinishedRun(gist_of(result.trace), after, result.trace, again))
             if self._counting is not None:
                 self._note_counts(len(self._runs) - 1, self._counting.only(result.state))
 

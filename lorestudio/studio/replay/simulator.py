@@ -220,7 +220,7 @@ class Simulator:
         if carried is None:
             return None
         after = None if carried.same_after else Aftermath(carried.state, runs.tally(place))
-        return done.taken_over(carried.digests, searched_of(mine.system, now.moment), after)
+        return done.taken_over(carried.digests, searched_of(mine.system, now.moment), after, mine._again(now.place))
 
     async def _run_next(self) -> None:
         place, epoch = len(self._runs), self._epoch
@@ -241,8 +241,16 @@ class Simulator:
             self._runs.take(known)
         elif result is not None:
             self.ran += 1
-            self._runs.append(result)
+            self._runs.append(result, self._again(place))
         self._traces.put(self.generations[place], self._runs, place)
+
+    def _again(self, place: int) -> Callable[[], Trace] | None:
+        """Makes the trace at this place once more, None by a system whose traces have to be kept."""
+        return partial(self._made_again, place) if self.system.stands_alone else None
+
+    def _made_again(self, place: int) -> Trace:
+        decider, moment = self.decider(self.generations[place]), replace(self._moment(place), watcher=None)
+        return _told(Decided(decider.traced(moment)), decider, moment).trace
 
     def _recalled(self, now: Generated, before: State, result: Decided) -> Decided:
         """What was decided, with the state that the recorded entries leave where records are followed."""
@@ -292,7 +300,11 @@ async def decided_trace(system: System, moment: Moment, state: State) -> Trace:
 
 
 async def _decided(system: System, moment: Moment, state: State) -> Decided:
-    decided = await system.decide(moment, state)
+    return _told(await system.decide(moment, state), system, moment)
+
+
+def _told(decided: Decided, system: System, moment: Moment) -> Decided:
+    """The decision as the studio tells it: with what was seen of the chat, and no entry by another one's number."""
     if moment.recorded:
         decided = _with_seen(decided, system, moment)
     if system.kind.of_vault:

@@ -30,7 +30,7 @@ from lorestudio.systems.recap.scenes.scenes import recap_hash
 NO_MESSAGE: Final = "no_message"
 
 
-class Exclusion(Struct, frozen=True):
+class Exclusion(Struct, frozen=True, gc=False):
     """The outcome for one message: `reason` is a code of (rules: recap-memory 8), empty where the message takes
     part; `figures` are tokens and threshold of one that is too short.
     """
@@ -94,7 +94,7 @@ class WalkDecision(StrEnum):
     AFTER_LIMIT = "after_limit"
 
 
-class WalkStep(Struct, frozen=True):
+class WalkStep(Struct, frozen=True, gc=False):  # no part of a cycle; a replay makes millions
     """One message of the walk.
 
     `before` and `after` count the collected text without and with this recap, None unless it was tried.
@@ -107,7 +107,7 @@ class WalkStep(Struct, frozen=True):
     after: int | None = None
 
 
-class WalkItem(Struct, frozen=True):
+class WalkItem(Struct, frozen=True, gc=False):
     """A message as the walk meets it: its recap behind a separator, and its steps where that is not tried.
 
     `passed` is the step of one that has nothing to try, `behind` that of any once the limit is reached.

@@ -26,6 +26,7 @@ from lorestudio.systems.recap.refresh import ReadChat
 from lorestudio.systems.recap.tracing import Telling, recap_trace
 from lorestudio.systems.recap.words import VOCABULARY
 from lorestudio.trace.journey import FOREIGN_IDS
+from lorestudio.trace.model import Trace
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +34,7 @@ class RecapSystem(System):
     """Recap memory of one chat, with its settings."""
 
     kind: ClassVar[SystemKind]
+    stands_alone: ClassVar[bool] = True
 
     settings: RecapSettings
     chat: RecapChat = field(repr=False)
@@ -76,20 +78,28 @@ class RecapSystem(System):
 
     async def decide(self, moment: Moment, state: State = None) -> Decided:
         """Bring the chat of before this reply up to date; every turn stands for itself."""
-        begun = moment.timer()
-        told = self._told(moment.counter)
-        shown = {place for first, last in moment.seen.shown for place in range(first, last + 1)}
-        done = told.read.refreshed(moment.turn.message, moment.context_size, shown)
-        trace = recap_trace(
-            done,
-            context_size=moment.context_size,
+        return Decided(self.traced(moment), state)
+
+    def traced(self, moment: Moment) -> Trace:
+        """What that comes to."""
+        begun, told = moment.timer(), self._told(moment.counter)
+        shown, size = moment.seen.shown, moment.context_size
+        key = moment.turn.message, size, shown
+        trace = told.newest.get(key)  # another thread may forget it meanwhile
+        if trace is None:
+            in_sight = {index for first, last in shown for index in range(first, last + 1)}
+            trace = recap_trace(told.read.refreshed(moment.turn.message, size, in_sight), context_size=size, told=told)
+            told.newest.clear()
+            told.newest[key] = trace
+        first = replace(trace.stages[0], duration_ms=1000 * (moment.timer() - begun))
+        return replace(
+            trace,
+            stages=(first, *trace.stages[1:]),
             turn=moment.turn,
             clock_ms=moment.clock_ms,
             digests=moment.digests,
-            told=told,
+            seed=moment.seed,
         )
-        first = replace(trace.stages[0], duration_ms=1000 * (moment.timer() - begun))
-        return Decided(replace(trace, stages=(first, *trace.stages[1:]), seed=moment.seed), state)
 
     def _told(self, counter: TokenCounter) -> Telling:
         """What is read of the chat and said of it at every reply. Its messages are none of the project's entries."""

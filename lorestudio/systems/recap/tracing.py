@@ -7,7 +7,7 @@ the running recap goes into the prompt. The trace is made from what the refresh 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Final, NamedTuple
 
@@ -67,6 +67,9 @@ class Telling(Struct, frozen=True, dict=True):
     _sizes: dict[str, int] = {}
     _alike: dict[str, list[Verdict]] = {}
     _excluded: dict[tuple[int, str], Verdict] = {}
+    _rows: dict[tuple[int, str], Json] = {}
+    newest: dict[Hashable, Trace] = {}
+    """The trace made last, by what else decided: another swipe of the reply gets the same."""
 
     @cached_property
     def messages(self) -> list[EntryRef]:
@@ -128,6 +131,15 @@ class Telling(Struct, frozen=True, dict=True):
             entry, (_, reason) = self.messages[step.index].id, key
             self._excluded[key] = Verdict(entry, Outcome.REMOVED, f"excluded_{reason}", step.exclusion.figures or EMPTY)
         return self._excluded[key]
+
+    def row(self, step: WalkStep) -> Json:
+        """A step among the facts."""
+        if step.before is not None:
+            return [step.index, _WORDS[step.decision], step.before, step.after]
+        key = step.index, step.decision
+        if key not in self._rows:
+            self._rows[key] = [step.index, step.decision.value, None, None]
+        return self._rows[key]
 
     @cached_property
     def of_scenes(self) -> dict[int, Verdict]:
@@ -313,8 +325,6 @@ def recap_trace(
     context_size: int = 0,
     turn: Turn | None = None,
     calls: Sequence[AiCall] = (),
-    clock_ms: int = 0,
-    digests: Mapping[str, str] | None = None,
     told: Telling | None = None,
 ) -> Trace:
     """The trace of one refresh. `turn` is the reply that the prompt is for, the next one where it is None.
@@ -344,10 +354,8 @@ def recap_trace(
         prompt=prompt,
         limits=tuple(limits),
         ai_calls=tuple(calls),
-        digests=digests or {},
-        clock_ms=clock_ms,
         warnings=(done.storage.notice,) if done.storage.notice else (),
-        facts={"recap": _facts(done, settings, context_size)},
+        facts={"recap": _facts(done, cast.told, context_size)},
         others=cast.told.first > 0,
         words=VOCABULARY,
     )
@@ -381,9 +389,9 @@ def _placed(
     return (injection,), (PromptBlock(told.key, position, depth, role, told.value, kept),)
 
 
-def _facts(done: Refresh, settings: RecapSettings, context_size: int) -> Json:
+def _facts(done: Refresh, told: Telling, context_size: int) -> Json:
     """What the views of recap memory show beside the stages (rules: recap-memory 24)."""
-    found, told, store = done.inclusion, done.injection, done.storage
+    found, given, store, settings = done.inclusion, done.injection, done.storage, done.read.around.settings
     facts: dict[str, Json] = {
         "auto_hide": {
             "scenes": done.hiding.scene_count,
@@ -394,14 +402,14 @@ def _facts(done: Refresh, settings: RecapSettings, context_size: int) -> Json:
             "reverted_user_hides": list(done.shown_again),
         },
         "injection": {
-            "key": told.key,
+            "key": given.key,
             "current_version": store.store.current,
-            "position_code": told.position,
+            "position_code": given.position,
             "dialect": settings.position_dialect,
             "place": done.place.value,
-            "depth": told.depth,
-            "role": told.role,
-            "scan": told.scan,
+            "depth": given.depth,
+            "role": given.role,
+            "scan": given.scan,
             "depth_has_effect": done.place is RecapPlace.IN_CHAT,
         },
         "storage": store.outcome.value,
@@ -415,6 +423,6 @@ def _facts(done: Refresh, settings: RecapSettings, context_size: int) -> Json:
             "limit": found.limit,
             "closed_at": found.closed_at,
             "totals": {kind.value: totals[kind] for kind in WalkDecision},
-            "steps": [[step.index, _WORDS[step.decision], step.before, step.after] for step in found.steps],
+            "steps": [told.row(step) for step in found.steps],
         }
     return facts

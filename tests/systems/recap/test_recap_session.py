@@ -4,12 +4,15 @@ import json
 import pytest
 
 from lorestudio.domain.entry import VaultIndex
+from lorestudio.domain.records import replace
 from lorestudio.exchange.problems import InputError
 from lorestudio.llm.connections import LiveAnswers
 from lorestudio.llm.stand_in import StandInAnswers
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.studio.project.project import Project
+from lorestudio.studio.replay import runs as runs_module
 from lorestudio.studio.replay.simulator import Simulator
+from lorestudio.systems.base import Moment
 from lorestudio.systems.recap import chat_file as book
 from lorestudio.systems.recap import queue as queue_file
 from lorestudio.systems.recap import session as session_module
@@ -21,7 +24,7 @@ from lorestudio.systems.recap.scenes import scenes
 from lorestudio.systems.recap.session import RecapSession, recap_cost
 from lorestudio.systems.recap.system import RecapSystem
 from lorestudio.systems.registry import KINDS
-from lorestudio.trace.model import RunOutcome
+from lorestudio.trace.model import RunOutcome, Turn
 from tests.llm.server import Server, completion, reply
 from tests.systems.recap.files import SETTINGS, records, without_times, write_chat
 
@@ -364,6 +367,45 @@ def test_a_replay_shows_each_turn_what_it_knew(chat):
     assert not any(verdict.reason == "recap_shown_again" for verdict in verdicts)
     nothing = asyncio.run(Simulator(empty, RecapSystem.of(SETTINGS, empty.scene())).replay())
     assert [trace.outcome for trace in nothing] == [RunOutcome.NOTHING_INJECTED]
+
+
+def test_traces_that_are_not_kept_are_made_again_as_they_were(chat, monkeypatch):
+    worked(chat)
+    project = Project((), VaultIndex(), DeepLoreSettings(), context_size=1000).with_chat(chat)
+    system = KINDS["recap"].make(SETTINGS, project.scene())
+    kept = Simulator(project, system)
+    wanted = asyncio.run(kept.replay())
+    monkeypatch.setattr(runs_module, "NAMED", 0)
+    first = Simulator(project, system)
+    asyncio.run(first.run_missing())
+    again = Simulator(project, system, earlier=(first,))
+    asyncio.run(again.run_missing())
+    assert again.ran == 0
+    for simulator in (first, again):
+        held = [run.run for run in simulator.traces.places.values()]
+        assert [run.packed for run in held] == [None] * len(wanted)
+        assert [run.trace is None for run in held[:-1]] == [True] * (len(wanted) - 1), "only the last one stays"
+        told = [trace.stages[0].duration_ms for trace in simulator.traces.values()]
+        assert told == [trace.stages[0].duration_ms for trace in simulator.traces.values()], "what it took is kept"
+        assert [untimed(trace) for trace in simulator.traces.values()] == [untimed(trace) for trace in wanted]
+    run = first.traces.places[first.generations[0]].run
+    assert run.in_small.opened() == first.traces[first.generations[0]]
+
+
+def untimed(trace):
+    return replace(trace, stages=tuple(replace(record, duration_ms=0.0) for record in trace.stages))
+
+
+def test_all_swipes_of_a_reply_are_given_the_same_by_one_reading(chat):
+    worked(chat)
+    project = Project((), VaultIndex(), DeepLoreSettings(), context_size=1000).with_chat(chat)
+    system = KINDS["recap"].make(SETTINGS, project.scene())
+    turns = [Turn(9, 0, 5), Turn(9, 1, 6), Turn(9, 2, 7)]
+    moments = [Moment(VaultIndex(), (), turn, context_size=1000, digests={"inputs": str(turn.swipe)}) for turn in turns]
+    one, other, last = (asyncio.run(system.decide(moment)).trace for moment in moments)
+    assert (one.turn, other.turn, last.digests) == (turns[0], turns[1], {"inputs": "2"})
+    assert one.entries is other.entries
+    assert untimed(one).stages == untimed(last).stages
 
 
 def test_before_the_first_scene_was_over_there_was_no_running_recap(chat):
