@@ -31,7 +31,6 @@ LONGEST_TOGETHER_S: Final = 1.0
 
 _SLOW_S: Final = 0.005
 _SLOW_CHARACTER_S: Final = 1e-7
-"""A search is slow that takes longer than this for its text; usual ones take a twentieth."""
 
 MOST_REPEATED: Final = 100_000
 """A pattern that says more characters and groups than this, repetitions written out, takes too much memory."""
@@ -137,9 +136,14 @@ class Pattern:
             self._slow.append(inf)
             raise PatternTimeoutError(f"the pattern {_quoted(self.source)} takes too long on this text") from None
         taken = thread_time() - begun
-        if taken > _SLOW_S + len(text) * _SLOW_CHARACTER_S:
+        if is_slow(taken, text):
             self._slow.append(taken)
         return found
+
+
+def is_slow(seconds: float, text: str) -> bool:
+    """Whether a search has taken too long for its text; usual ones take a twentieth of that."""
+    return seconds > _SLOW_S + len(text) * _SLOW_CHARACTER_S
 
 
 def _quoted(source: str) -> str:

@@ -21,6 +21,7 @@ from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
+from time import thread_time
 from typing import Final
 
 import regex
@@ -28,7 +29,7 @@ from msgspec import Struct
 
 from lorestudio.domain.javascript import fold
 from lorestudio.domain.lifecycle import CancelToken, heed
-from lorestudio.domain.patterns import LONGEST, compile_guarded
+from lorestudio.domain.patterns import LONGEST, compile_guarded, is_slow
 from lorestudio.domain.records import Terse, grouped
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.notes.book_entries import file_changes, is_book_entry, read_text
@@ -301,26 +302,38 @@ def search(vault: VaultNotes, query: SearchQuery, cancel: CancelToken | None = N
 
     Raises Cancelled, and InputError where a regular expression takes too long.
     """
+    slow = 0.0
     for note in vault.index.notes.values():
         heed(cancel)
         if not all(condition.holds(note) for condition in query.conditions):
             continue
         try:
-            hits = hits_in(note, query)
+            begun = thread_time()
+            occurs = _occurs(note, query)
+            taken = thread_time() - begun
+            hits = hits_in(note, query) if occurs else None
         except TimeoutError as error:
             raise InputError(
                 note.filename, "the regular expression takes too long in this note. Repeat fewer things inside it."
             ) from error
+        slow += taken if is_slow(taken, note.text) else 0
+        if slow > _PATIENCE_SECONDS:
+            raise InputError("search", "the regular expression takes too long. Repeat fewer things inside it.")
         if hits is not None:
             yield FoundNote(vault.path(note.filename), note.filename, note.names.title, tuple(hits), note.text)
 
 
+def _occurs(note: IndexedNote, query: SearchQuery) -> bool:
+    """Whether anything may be found in a note: most have no hit, and their parts are not looked at.
+
+    Raises TimeoutError where an expression takes too long.
+    """
+    name = note.names.base_name
+    return all(any(term.occurs(note.text) or term.occurs(name) for term in group) for group in query.wanted)
+
+
 def hits_in(note: IndexedNote, query: SearchQuery) -> list[SearchHit] | None:
     """The hits in one note, None where it is not found. Raises TimeoutError where an expression takes too long."""
-    # Most notes have no hit, so the parts of a note are looked at only where all of it has one.
-    name = note.names.base_name
-    if not all(any(term.occurs(note.text) or term.occurs(name) for term in group) for group in query.wanted):
-        return None
     if any(next(_hits(note, term, query), None) is not None for term in query.unwanted):
         return None
     hits: list[SearchHit] = []

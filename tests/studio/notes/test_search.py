@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import time
 import unicodedata
+from itertools import count, islice
 from pathlib import Path
 
 import pytest
@@ -184,6 +185,17 @@ def test_an_expression_that_takes_too_long(tmp_path: Path, monkeypatch: pytest.M
     vault = write_vault(tmp_path / "vault", {"A.md": "a" * 60 + "b"})
     with pytest.raises(InputError, match=r"A\.md.*takes too long"):
         list(search(vault, parse_query("(a|aa|c?a)+$", SearchOptions(regex=True))))
+
+
+def test_an_expression_that_takes_a_little_too_long_in_many_notes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(searching, "thread_time", count(0, 0.25).__next__)
+    vault = write_vault(tmp_path / "vault", {f"{number}.md": "A lamp." for number in range(20)})
+    hits = search(vault, parse_query("lamp", SearchOptions(regex=True)))
+    assert len(list(islice(hits, 8))) == 8  # two seconds
+    with pytest.raises(InputError, match="the regular expression takes too long"):
+        next(hits)
 
 
 @pytest.mark.parametrize("regex", [True, False])
