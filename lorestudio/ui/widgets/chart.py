@@ -17,17 +17,7 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 from PySide6.QtCore import QEvent, QLineF, QPoint, QPointF, QRectF, Qt, Signal
-from PySide6.QtGui import (
-    QColor,
-    QContextMenuEvent,
-    QFont,
-    QFontMetricsF,
-    QKeyEvent,
-    QMouseEvent,
-    QPainter,
-    QPainterPath,
-    QPaintEvent,
-)
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QKeyEvent, QMouseEvent, QPainter, QPainterPath, QPaintEvent
 from PySide6.QtWidgets import QWidget
 
 from lorestudio.ui.shell.qt import V_LEFT, V_RIGHT
@@ -237,12 +227,6 @@ class Plot(Picture):
             self._draw(painter, self.frame)
             if self.hasFocus():
                 draw_focus(painter, self.rect(), self._theme)
-
-    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        """Qt: what is under the pointer is gone to before."""
-        if event.reason() is not QContextMenuEvent.Reason.Keyboard:
-            self._clicked(QPointF(event.pos()))
-        super().contextMenuEvent(event)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """Qt: perhaps a click begins."""

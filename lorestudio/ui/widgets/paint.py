@@ -17,7 +17,6 @@ from PySide6.QtGui import (
     QAccessibleEvent,
     QBrush,
     QColor,
-    QContextMenuEvent,
     QFont,
     QFontMetricsF,
     QHelpEvent,
@@ -39,7 +38,7 @@ from lorestudio.trace.model import Phase
 from lorestudio.ui.shell.qt import V_LEFT, plain
 from lorestudio.ui.shell.theme import Palette, Theme, drawn, glyph
 from lorestudio.ui.shell.words import tr
-from lorestudio.ui.widgets.rows import open_menu_of_picture
+from lorestudio.ui.widgets.rows import PictureMenu
 
 
 class KeyMark(Struct, frozen=True):
@@ -372,7 +371,7 @@ def shows_tip(widget: QWidget, event: QEvent, words: Callable[[QPoint], str]) ->
     return True
 
 
-class Picture(QWidget):
+class Picture(PictureMenu, QWidget):
     """A painted widget that takes the keyboard, and says in words what is under the pointer."""
 
     def __init__(self, theme: Theme, name: str, parent: QWidget | None = None) -> None:
@@ -389,10 +388,6 @@ class Picture(QWidget):
     def event(self, event: QEvent) -> bool:
         """Qt: what is under the pointer."""
         return shows_tip(self, event, self.words_at) or super().event(event)
-
-    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        """Qt: its actions, and copying."""
-        open_menu_of_picture(self, event)
 
 
 def png_bytes(image: QImage) -> bytes:

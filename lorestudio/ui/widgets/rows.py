@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Final, TypeAlias, cast
 
-from PySide6.QtCore import QEvent, QModelIndex, QObject, QPoint, Qt
+from PySide6.QtCore import QEvent, QModelIndex, QObject, QPoint, QPointF, Qt
 from PySide6.QtGui import QAction, QContextMenuEvent, QGuiApplication, QKeyEvent, QKeySequence, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractButton,
@@ -91,6 +91,23 @@ class RowMenu:
         menu.popup(_below_row(view) if by_key else event.globalPos())
 
 
+class PictureMenu:
+    """Mixed into a painted widget: its menu has its actions, and copies it as it is seen."""
+
+    def _clicked(self, point: QPointF) -> None:
+        """Go to what is under the pointer, as a click does."""
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        """Qt: what is under the pointer is gone to before."""
+        picture = cast("QWidget", self)
+        if event.reason() is not QContextMenuEvent.Reason.Keyboard:
+            self._clicked(QPointF(event.pos()))
+        menu = passing_menu(picture)
+        _offer(menu, picture.actions())
+        menu.addAction(tr("Copy as a picture"), lambda: QGuiApplication.clipboard().setPixmap(picture.grab()))
+        menu.popup(event.globalPos())
+
+
 class RowList(RowMenu, QListView):
     """A list whose rows have a menu, and are copied also in a pane that has another use for the key."""
 
@@ -116,16 +133,6 @@ def passing_menu(parent: QWidget) -> QMenu:
     menu = QMenu(parent)
     menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
     return menu
-
-
-def open_menu_of_picture(picture: QWidget, event: QContextMenuEvent) -> None:
-    """What can be done with a painted widget: its actions, and copying it as it is seen."""
-    menu = passing_menu(picture)
-    menu.setToolTipsVisible(True)
-    menu.addActions(picture.actions())
-    menu.addSeparator()
-    menu.addAction(tr("Copy as a picture"), lambda: QGuiApplication.clipboard().setPixmap(picture.grab()))
-    menu.popup(event.globalPos())
 
 
 def _below_row(view: QAbstractItemView) -> QPoint:

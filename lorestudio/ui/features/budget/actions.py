@@ -6,6 +6,9 @@ from typing import TYPE_CHECKING
 
 from lorestudio.ui.shell.actions import Where
 from lorestudio.ui.shell.feature import Feature, late_pane
+from lorestudio.ui.shell.words import tr
+from lorestudio.ui.widgets.cells import as_text
+from lorestudio.ui.widgets.rows import action
 
 if TYPE_CHECKING:
     from lorestudio.ui.features.budget.pane import BudgetPane
@@ -22,6 +25,9 @@ class BudgetFeature(Feature):
         context = self.context
         pane = BudgetPane(context.theme, context.session, context.selection, context.preview.whole, self.home("budget"))
         context.commands.attach({Where.RUNS: (pane,)})
+        said = tr("The table was copied.")
+        table = action(tr("Copy as a table"), lambda: context.copy(as_text(pane.model.texts()), said), pane.bar)
+        pane.bar.addAction(table)
         for bar in (pane.bar, pane.last):
             bar.addActions([context.action(name) for name in ("trace.why_not", "controls.pin", "controls.block")])
         return pane

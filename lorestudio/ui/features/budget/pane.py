@@ -14,16 +14,7 @@ from typing import Final
 
 from msgspec import Struct
 from PySide6.QtCore import QObject, QPoint, QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import (
-    QFocusEvent,
-    QFontMetricsF,
-    QGuiApplication,
-    QKeyEvent,
-    QMouseEvent,
-    QPainter,
-    QPaintEvent,
-    QResizeEvent,
-)
+from PySide6.QtGui import QFocusEvent, QFontMetricsF, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QSlider, QWidget
 
 from lorestudio.settings.declaration import declared
@@ -43,12 +34,11 @@ from lorestudio.ui.shell.words import count, number, sentence_case, sentence_of,
 from lorestudio.ui.state.drafts import LiveEffects
 from lorestudio.ui.state.selection import Selection
 from lorestudio.ui.state.session import Session
-from lorestudio.ui.widgets.cells import FIT, Column, Look, Swatch, Words, as_text, one_line
+from lorestudio.ui.widgets.cells import FIT, Column, Look, Swatch, Words, one_line
 from lorestudio.ui.widgets.layouts import button, column, holding, label, named, row
 from lorestudio.ui.widgets.paint import Picture, draw_focus, draw_words, hairline, hatch, set_inks, tell
 from lorestudio.ui.widgets.pane import ElidedLabel, Pane
 from lorestudio.ui.widgets.record_table import RecordTable, RecordView
-from lorestudio.ui.widgets.rows import action
 
 _EMPTY: Final = BudgetView((), 0, None, 0, None)
 _SIDE, _TOP, _BAR = 12.0, 17.0, 24.0
@@ -462,8 +452,6 @@ class BudgetPane(Pane):
         for bar in (self.bar, self.last):
             bar.entry_chosen.connect(self._choose)
         self.model = SegmentTable(self)
-        copy = QGuiApplication.clipboard().setText
-        self.bar.addAction(action(tr("Copy as a table"), lambda: copy(as_text(self.model.texts())), self.bar))
         self.list = RecordView(theme, self.model, tr("Budget as a list"), self, many=True)
         self.list.horizontalHeader().hide()
         self.list.setMouseTracking(True)

@@ -13,16 +13,7 @@ from typing import Final
 
 import numpy as np
 from PySide6.QtCore import QEvent, QModelIndex, QPoint, QPointF, QSize, Qt, Signal
-from PySide6.QtGui import (
-    QContextMenuEvent,
-    QFocusEvent,
-    QKeyEvent,
-    QMouseEvent,
-    QPainter,
-    QPaintEvent,
-    QResizeEvent,
-    QWheelEvent,
-)
+from PySide6.QtGui import QFocusEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QResizeEvent, QWheelEvent
 from PySide6.QtWidgets import QAbstractScrollArea, QLabel, QSizePolicy, QWidget
 
 from lorestudio.domain.chat import Generation
@@ -74,7 +65,7 @@ from lorestudio.ui.widgets.layouts import (
 from lorestudio.ui.widgets.paint import shows_tip, tell
 from lorestudio.ui.widgets.pane import Pane
 from lorestudio.ui.widgets.record_table import RecordTable, RecordView
-from lorestudio.ui.widgets.rows import open_menu_of_picture
+from lorestudio.ui.widgets.rows import PictureMenu
 
 ZOOMS: Final = (0.125, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 14.0, 20.0, 28.0)
 """Widths of a column to choose from, in device-independent pixels."""
@@ -91,7 +82,7 @@ _STEPS: Final = {
 }
 
 
-class HeatMap(QAbstractScrollArea):
+class HeatMap(PictureMenu, QAbstractScrollArea):
     """`moved` carries the drawn row and column that the keyboard or a click went to, `entered` one that is wanted.
 
     A row or column of -1 means none.
@@ -255,18 +246,16 @@ class HeatMap(QAbstractScrollArea):
             super().keyPressEvent(event)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Qt: go to the cell, or to the entry or turn alone on its title or bar."""
-        row, column = self.cell_at(event.position())
-        if event.button() is Qt.MouseButton.LeftButton and (row >= 0 or column >= 0):
-            self.moved.emit(row if row >= 0 else self._row, column if column >= 0 else self._column)
+        """Qt: go to the cell."""
+        if event.button() is Qt.MouseButton.LeftButton:
+            self._clicked(event.position())
         super().mousePressEvent(event)
 
-    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        """Qt: what can be done with the cell, which is gone to before, and with the map."""
-        row, column = self.cell_at(QPointF(event.pos()))
-        if event.reason() is not QContextMenuEvent.Reason.Keyboard and row >= 0 and column >= 0:
-            self.moved.emit(row, column)
-        open_menu_of_picture(self, event)
+    def _clicked(self, point: QPointF) -> None:
+        """Go to the cell, or to the entry or turn alone on its title or bar."""
+        row, column = self.cell_at(point)
+        if row >= 0 or column >= 0:
+            self.moved.emit(row if row >= 0 else self._row, column if column >= 0 else self._column)
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
         """Qt: the cell is wanted."""
