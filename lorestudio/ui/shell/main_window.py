@@ -6,7 +6,7 @@ from contextlib import ExitStack, suppress
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QSettings, QSize, Signal
+from PySide6.QtCore import QSettings, Signal
 from PySide6.QtGui import QCloseEvent, QKeyEvent, QKeySequence, QMouseEvent, QResizeEvent
 from PySide6.QtWidgets import QApplication, QMainWindow, QWidget
 
@@ -175,10 +175,6 @@ class MainWindow(QMainWindow):
         self.setWindowIcon(self.context.theme.icon("lorestudio", "accent"))
 
     # ---- Qt ---------------------------------------------------------------------------------------------------------
-
-    def sizeHint(self) -> QSize:
-        """Qt: a size for a picture; on a screen, `begin_on_screen` chooses."""
-        return QSize(1280, 800)
 
     def begin_on_screen(self) -> None:
         """Be as large as at the end of the last run, or at the first start as the screen suggests."""

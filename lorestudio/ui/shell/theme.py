@@ -307,10 +307,6 @@ class _LateIcon(QIconEngine):
         """Qt: draw it there."""
         self._in(mode).paint(painter, rect, Qt.AlignmentFlag.AlignCenter, mode, state)
 
-    def pixmap(self, size: QSize, mode: QIcon.Mode, state: QIcon.State) -> QPixmap:
-        """Qt: a picture of it."""
-        return self.scaledPixmap(size, mode, state, 1.0)
-
     def scaledPixmap(self, size: QSize, mode: QIcon.Mode, state: QIcon.State, scale: float) -> QPixmap:
         """Qt: a picture of it for a screen of that scale."""
         return self._in(mode).pixmap(size, scale, mode, state)

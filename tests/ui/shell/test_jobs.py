@@ -227,6 +227,11 @@ def test_an_error_while_telling_reaches_the_hook_for_unexpected_ones(
     assert isinstance(caught[0], KeyError)
 
 
+def test_what_the_loop_finds_by_itself_is_in_the_log(qapp: object, caplog: pytest.LogCaptureFixture) -> None:
+    window_loop().call_exception_handler({"message": "a task was never awaited"})
+    assert "event loop: a task was never awaited" in caplog.text
+
+
 def test_nobody_waits_for_a_standing_job_and_closing_ends_it(jobs: Jobs, qtbot: QtBot) -> None:
     ended: list[str] = []
 
@@ -548,6 +553,7 @@ def test_a_strand_runs_all_in_one_thread_and_tells_the_window(jobs: Jobs, qtbot:
 
 def test_closing_a_strand_stops_its_work_and_does_one_last_thing(jobs: Jobs, qtbot: QtBot) -> None:
     strand, heard, order = Strand(jobs, "Recaps"), Heard(), list[str]()
+    strand.tell(partial(order.append, "nothing was begun"))
 
     async def wait() -> None:
         order.append("begun")

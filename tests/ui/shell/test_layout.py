@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from PySide6.QtCore import QRect, QSettings
-from PySide6.QtWidgets import QMainWindow
+from PySide6.QtWidgets import QApplication, QMainWindow
 
 from lorestudio.ui.shell import layout as layouts
 from lorestudio.ui.shell.layout import (
@@ -324,6 +324,38 @@ def test_a_pane_of_its_own_window_is_not_made_wider(docks: Docks) -> None:
     drain()
     assert (trace.width(), docks.kept.docks["chat"].width()) == before
     assert trace.isFloating()
+
+
+def test_where_no_pane_has_the_keyboard_none_gets_it_from_another_arrangement(docks: Docks) -> None:
+    docks.activateWindow()
+    for act in (
+        partial(docks.at, 1000, 700),
+        partial(docks.kept.widen, "trace", 0.6, behind="chat"),
+        partial(docks.kept.narrow, "trace"),
+        partial(docks.at, 1300, 950),
+    ):
+        if docks.focusWidget() is not None:
+            docks.focusWidget().clearFocus()
+        act()
+        docks.kept.resized()
+        drain()
+        assert QApplication.focusWidget() in {None, docks}
+    for dock in docks.kept.docks.values():
+        dock.hide()
+    docks.kept.focus_first()
+    assert QApplication.focusWidget() in {None, docks}, "no pane is open"
+
+
+@pytest.mark.always
+def test_at_the_start_page_the_keyboard_goes_to_its_first_button(make_window) -> None:
+    window = make_window()
+    window.activateWindow()
+    window.welcome.focus_first()
+    first = QApplication.focusWidget()
+    assert window.welcome.isAncestorOf(first)
+    first.clearFocus()
+    drain()
+    assert QApplication.focusWidget() is first
 
 
 def test_the_keyboard_goes_to_the_middle_or_to_what_is_open(docks: Docks) -> None:

@@ -51,6 +51,11 @@ def test_the_reply_with_the_most_to_tell_is_shown_with_an_entry_that_was_stopped
     runs.traces = {}
     ui_app.show_something(window)
     assert selection.generation == Generation(7, 0)
+    nobody = replace(one, stages=(replace(one.stages[0], verdicts=(), left=()),))
+    runs.traces = {Generation(2, 1): nobody}
+    ui_app.show_something(window)
+    assert (selection.generation, selection.entry) == (Generation(2, 1), CROWN), "nobody was stopped in it"
+    selection.choose_message(7, Generation(7, 0))
     runs.traces = {Generation(5, 0): one}
     shown = window.session.project
     window.session.project = demo_project()  # which has its own first look
@@ -60,7 +65,6 @@ def test_the_reply_with_the_most_to_tell_is_shown_with_an_entry_that_was_stopped
     settle(window)
 
 
-@pytest.mark.long
 def test_a_picture_is_taken_of_what_is_done_then(tmp_path: Path) -> None:
     done: list[bool] = []
 
@@ -70,7 +74,8 @@ def test_a_picture_is_taken_of_what_is_done_then(tmp_path: Path) -> None:
 
     path = tmp_path / "window.png"
     ui_app.run(replace(make_project(tmp_path / "vault"), chat=None), screenshot=path)
-    assert not QImage(str(path)).isNull()
+    picture = QImage(str(path))
+    assert (picture.width(), picture.height()) == (1280, 800)
     ui_app.render_window(make_project(tmp_path / "other"), path, (900, 600), then=then)
     picture = QImage(str(path))
     assert (picture.width(), picture.height()) == (900, 600)

@@ -8,11 +8,13 @@ from itertools import combinations, groupby
 import pytest
 from PySide6.QtCore import QRect, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QAbstractScrollArea, QApplication, QDockWidget, QWidget
+from PySide6.QtWidgets import QAbstractScrollArea, QApplication, QDockWidget, QLabel, QLineEdit, QPushButton, QWidget
+from pytestqt.qtbot import QtBot
 
 from lorestudio.ui.shell.layout import WORKSPACES
 from lorestudio.ui.shell.main_window import MainWindow
-from lorestudio.ui.shell.qt import stops
+from lorestudio.ui.shell.qt import move_keyboard, stops
+from lorestudio.ui.widgets.layouts import column
 from tests.ui.conftest import drain, settle
 from tests.ui.shell.conftest import dialogs
 from tests.ui.shell.test_accessible import said_of
@@ -20,6 +22,33 @@ from tests.ui.shell.test_room import pages
 from tests.ui.worlds import SKARN
 
 pytestmark = pytest.mark.dressed
+
+
+def test_where_nothing_takes_the_keyboard_tab_moves_it_nowhere(qtbot: QtBot) -> None:
+    window = QWidget()
+    qtbot.addWidget(window)
+    line = column(QLabel("Words", window), of=window)
+    assert [move_keyboard(window, forward=forward) for forward in (True, False)] == [False, False]
+    parts = [QLineEdit(window), QPushButton("One", window), QLineEdit(window)]
+    for each in parts:
+        line.addWidget(each)
+    window.show()
+    window.activateWindow()
+    qtbot.waitUntil(window.isActiveWindow)
+    parts[-1].setFocus()
+    for forward, place in ((True, 0), (True, 1), (True, 2), (True, 0), (False, 2), (False, 1)):
+        assert move_keyboard(window, forward=forward)
+        assert QApplication.focusWidget() is parts[place]
+    parts[1].setFocusPolicy(Qt.FocusPolicy.ClickFocus)
+    hints = QApplication.styleHints()
+    usual = hints.tabFocusBehavior()
+    for all_of_them in (True, False):  # on macOS a person may want Tab to come to fields alone
+        kinds = Qt.TabFocusBehavior
+        hints.setTabFocusBehavior(kinds.TabFocusAllControls if all_of_them else kinds.TabFocusTextControls)
+        parts[1].setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        parts[0].setFocus()
+        assert (parts[1] in stops(window)) is all_of_them
+    hints.setTabFocusBehavior(usual)
 
 
 def walked(start: QWidget, key: Qt.Key, most: int = 400, *, within: QWidget | None = None) -> list[QWidget]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import pytest
+import shiboken6
 from PySide6.QtCore import QEvent, QObject, QPoint, Qt
 from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence
 from PySide6.QtTest import QTest
@@ -187,7 +188,6 @@ def test_ctrl_y_is_a_key_for_doing_again_on_every_desktop() -> None:
     assert [is_redo(each) for each in pressed] == [True, False, False]
 
 
-@pytest.mark.own_window
 def test_find_opens_the_search_of_the_pane_and_of_no_other_one(window: MainWindow) -> None:
     window.show_pane("chat")
     press(window, Qt.Key.Key_F, CTRL)
@@ -204,7 +204,6 @@ def test_find_opens_the_search_of_the_pane_and_of_no_other_one(window: MainWindo
     assert QApplication.focusWidget() is not window.vault.focus_target()
 
 
-@pytest.mark.own_window
 def test_panes_are_gone_round_both_ways(window: MainWindow) -> None:
     shown = [name for name, dock in window.docks.items() if not dock.isHidden()]
     window.show_pane(shown[0])
@@ -244,7 +243,33 @@ def test_a_layout_that_is_reset_leaves_the_keyboard_where_it_was(window: MainWin
         assert window.current_pane() is window.chat
 
 
-@pytest.mark.own_window
+def test_a_workspace_is_entered_named_and_entered_once(window: MainWindow) -> None:
+    layout, button = window.context.layout, window.features.window._workspace
+    for workspace in WORKSPACES:
+        window.run(f"workspace.{workspace.name}")
+        drain()
+        assert layout.current is workspace
+        assert button.text() == workspace.title
+        assert workspace.tip in button.toolTip()
+    window.show_pane(last := WORKSPACES[-1].columns[0].stacks[0].panes[0])
+    window.run(f"workspace.{WORKSPACES[-1].name}")
+    drain()
+    assert window.current_pane().name == last, "the keyboard stays where it is"
+    settle(window)
+
+
+def test_a_button_that_is_gone_does_not_follow_its_action(window: MainWindow) -> None:
+    buttons = [QPushButton(window) for _ in range(2)]
+    for each in buttons:
+        window.context.enable_with(each, "replay.all")
+    shiboken6.delete(buttons[0])
+    action = window.context.action("replay.all")
+    for enabled in (False, True):
+        action.setEnabled(enabled)
+        assert buttons[1].isEnabled() is enabled
+    shiboken6.delete(buttons[1])
+
+
 def test_looks_are_changed_and_ticked(window: MainWindow) -> None:
     actions, theme = window.commands.actions, window.theme
 
