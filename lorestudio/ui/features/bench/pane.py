@@ -414,9 +414,8 @@ class BenchPane(Pane):
 
     # ---- Qt ---------------------------------------------------------------------------------------------------------
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
+    def resizeEvent(self, _event: QResizeEvent) -> None:
         """Qt: a narrow pane has no room for the keys, which are marked in the text and named below."""
-        super().resizeEvent(event)
         self._size_columns()
 
     def showEvent(self, event: QShowEvent) -> None:

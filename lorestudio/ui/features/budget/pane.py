@@ -122,9 +122,8 @@ class BudgetBar(Picture):
         """Qt: not lower than needed."""
         return QSize(140, self.sizeHint().height())
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
+    def resizeEvent(self, _event: QResizeEvent) -> None:
         """Qt: a narrower legend needs more lines."""
-        super().resizeEvent(event)
         self.updateGeometry()
 
     def _bar(self) -> QRectF:

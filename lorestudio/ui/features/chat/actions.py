@@ -297,8 +297,11 @@ class ChatFeature(Feature):
         return self.chosen is not None
 
     def _can_choose_swipe(self) -> bool:
-        place, message = self.chosen, self._message
-        return message is not None and message.swipe != self.pane.model.viewed_swipe(place or 0) < len(message.swipes)
+        place, chat = self.chosen, self._session.chat
+        if place is None or chat is None:
+            return False
+        message = chat.messages[place]
+        return message.swipe != self.pane.model.viewed_swipe(place) < len(message.swipes)
 
     def _can_branch(self) -> bool:
         project = self._session.project

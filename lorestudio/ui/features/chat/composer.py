@@ -101,7 +101,6 @@ class Composer(QWidget):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Qt: a narrow composer has its field in a line of its own."""
-        super().resizeEvent(event)
         self._arrange(narrow=event.size().width() < NARROW * letters(self))
 
     def minimumSizeHint(self) -> QSize:

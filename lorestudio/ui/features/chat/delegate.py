@@ -217,7 +217,7 @@ class ChatDelegate(QStyledItemDelegate):
         left = box.left() + wrapper.horizontalAdvance(name) + 8
         set_inks(painter, theme.color("on_accent_soft" if chosen else "text_faint"), font=self._font(0.88))
         shown = whole_parts(note, QFontMetricsF(painter.font()), right - left)
-        painter.drawText(QRectF(left, box.top(), max(right - left, 0), box.height()), V_LEFT, shown)
+        painter.drawText(box.adjusted(left - box.left(), 0, 0, 0), V_LEFT, shown)
 
     def _chip(self, row: ChatRow, width: float) -> str:
         """What went in, in as many words as name and number leave room for."""

@@ -127,9 +127,8 @@ class ModeBar(QWidget):
         """Qt: room for the icons alone."""
         return QSize(LEAST_WIDTH, super().minimumSizeHint().height())
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
+    def resizeEvent(self, _event: QResizeEvent) -> None:
         """Qt: where there is no room for words, the buttons have their icon alone, and their words as tool tips."""
-        super().resizeEvent(event)
         self._fit()
 
     def _fit(self) -> None:
@@ -239,9 +238,8 @@ class RunLine(QToolButton):
         self._text = " · ".join(parts)
         self._paint()
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
+    def resizeEvent(self, _event: QResizeEvent) -> None:
         """Qt: as much of the line as there is room for."""
-        super().resizeEvent(event)
         self._paint()
 
     def _paint(self) -> None:

@@ -145,9 +145,8 @@ class RunsPage(Pane):
         """The differences, or where runs are chosen."""
         return self.tree if self.pages.currentWidget() is self._shown else self.sides[0]
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
+    def resizeEvent(self, _event: QResizeEvent) -> None:
         """Qt: names stay readable, and other columns where there is room for them."""
-        super().resizeEvent(event)
         letter = self.fontMetrics().averageCharWidth()
         self.tree.setColumnHidden(3, self.width() < _ROOMY * letter)
         roomy = self.width() >= _SIDES * letter

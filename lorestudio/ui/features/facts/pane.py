@@ -339,9 +339,8 @@ class MemoryPage(QWidget):
         memories = count(there, "memory", "memories")
         return memories if listed == there else tr("{listed} of {memories}", listed=number(listed), memories=memories)
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
+    def resizeEvent(self, _event: QResizeEvent) -> None:
         """Qt: a wide and low page has the chosen memory beside the list."""
-        super().resizeEvent(event)
         beside = any(self.width() >= wide and self.height() < low for wide, low in BESIDE)
         wanted = Qt.Orientation.Horizontal if beside else Qt.Orientation.Vertical
         if wanted != self.splitter.orientation():

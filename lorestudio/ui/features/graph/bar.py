@@ -201,9 +201,8 @@ class EdgeLegend(QWidget):
         widest = max(button.sizeHint().width() for button in self._offered())
         return QSize(2 * widest + 14, self._grid.minimumSize().height())
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
+    def resizeEvent(self, _event: QResizeEvent) -> None:
         """Qt: in two rows where there is no room for one."""
-        super().resizeEvent(event)
         self._arrange()
 
     def _offered(self) -> list[QToolButton]:

@@ -590,7 +590,6 @@ class GraphPane(Pane):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Qt: a narrow pane keeps room for its tabs, a flat one for its picture: the legend stands beside it."""
-        super().resizeEvent(event)
         self.bar.scope.set_narrow(event.size().width() < WIDE)
         ways, flat = QBoxLayout.Direction, self.is_flat
         self._legend.setMaximumWidth(self.edges.minimumSizeHint().width() if flat else self.maximumWidth())
