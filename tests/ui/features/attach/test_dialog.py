@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -15,7 +16,7 @@ from PySide6.QtWidgets import QLabel, QMessageBox, QPushButton, QWidget
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.records import replace
 from lorestudio.settings.studio import AttachSettings
-from lorestudio.studio.attach.captures import Captures
+from lorestudio.studio.attach.captures import Captures, load_attachment
 from lorestudio.studio.attach.endpoint import Endpoint
 from lorestudio.trace.wording import time_words
 from lorestudio.ui.features.attach import dialog as attach_dialog
@@ -23,6 +24,7 @@ from lorestudio.ui.features.attach.dialog import CaptureDialog, LiveCapture, Liv
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.state.session import Session
 from tests.studio.attach.test_comparing import capture
+from tests.ui.conftest import drain
 from tests.ui.worlds import make_project
 
 NOW = 4_000_000_000_000
@@ -112,7 +114,10 @@ def test_without_a_folder_nothing_can_be_kept(
     dialog.provider.setText("http://127.0.0.1:1/v1")
     dialog._begin()
     live.delete(["a"])
+    live.redact(["a"])
     live.limit(1, 1)
+    live.whole("a", lambda _capture: None)
+    live.end()
     live.read()
     assert (live.listens, live.busy, live.ready, session.jobs.idle) == (False, False, False, True)
     dialog.close()
@@ -201,7 +206,7 @@ def test_what_begins_to_listen_as_the_window_closes_stops_again(
 # ---- captures -------------------------------------------------------------------------------------------------------
 
 
-def test_what_can_be_done_follows_what_is_chosen(opened: Any, session: Session) -> None:
+def test_what_can_be_done_follows_what_is_chosen(opened: Any, session: Session, live: LiveCapture, qtbot) -> None:
     dialog = opened(ASKED, MASKED)
     assert (dialog.tabs.tabText(1), dialog.total.text()) == ("Captures (2)", "2 captures, 0.0 MiB.")
     dialog.tabs.setCurrentIndex(1)
@@ -222,6 +227,18 @@ def test_what_can_be_done_follows_what_is_chosen(opened: Any, session: Session) 
     (box,) = dialog.findChildren(QMessageBox)
     assert box.text() == "Delete 2 captures?"
     box.reject()
+    drain()
+    choose(dialog, ASKED)
+    dialog.redact.click()
+    (box,) = dialog.findChildren(QMessageBox)
+    assert (box.text(), box.informativeText()) == (
+        "Redact 1 capture?", "Every letter and digit of their texts is masked. What was asked and how long stays.",
+    )  # fmt: skip
+    next(each for each in box.buttons() if each.text() == "Redact").click()
+    qtbot.waitUntil(lambda: session.jobs.idle and all(each.redacted for each in live.kept.captures))
+    choose(dialog, MASKED)
+    live.delete([MASKED.id])
+    qtbot.waitUntil(lambda: session.jobs.idle and dialog.tabs.tabText(1) == "Captures (1)")
     dialog.close()
 
 
@@ -291,6 +308,21 @@ def test_limits_are_kept_once_they_are_others(opened: Any, live: LiveCapture, mo
     assert (dialog.days.value(), dialog.room.value()) == (9, AttachSettings().keep_mebibytes)
     live.failed.emit(OSError("the disk is full"))
     assert (dialog.bar.label.text(), dialog.bar.tone) == ("The disk is full", "error")
+    dialog.close()
+
+
+def test_what_is_older_than_a_new_limit_is_deleted_and_the_limit_kept(
+    opened: Any, session: Session, live: LiveCapture, folder: Path, qtbot
+) -> None:
+    now = time.time_ns() // 1_000_000
+    made = {days: capture([("user", "Who?")], "Wren.", now - days * 86_400_000) for days in (1, 5)}
+    dialog = opened(*made.values())
+    live.limit(3, 7)
+    assert live.busy
+    qtbot.waitUntil(lambda: session.jobs.idle and not live.busy and len(live.kept.captures) == 1)
+    assert [each.id for each in live.kept.captures] == [made[1].id]
+    settings = load_attachment(folder).settings
+    assert (settings.keep_days, settings.keep_mebibytes) == (3, 7)
     dialog.close()
 
 

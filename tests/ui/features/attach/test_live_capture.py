@@ -73,7 +73,7 @@ def ask(window: MainWindow, address: str, qtbot: Any) -> None:
     settle(window)
 
 
-@pytest.mark.long
+@pytest.mark.always
 def test_nothing_listens_until_it_is_switched_on_and_the_title_says_so(
     window: MainWindow, dialog: LiveCaptureDialog, tmp_path: Path, qtbot: Any
 ) -> None:
@@ -268,23 +268,6 @@ def test_the_models_choices_are_kept_and_replayed(make_window: Any, tmp_path: Pa
     assert (offered.count(chosen), ways[chosen]) == (1, "ai_pick")
     assert chosen in {each.title for each in trace.injections}
     assert [call.error for call in trace.ai_calls] == [""]
-
-
-def test_captures_that_are_older_than_a_new_limit_are_deleted_at_once(window: MainWindow, tmp_path: Path) -> None:
-    folder = tmp_path / "data" / "attach"
-    window.keep_notes_safe(tmp_path / "data" / "notes")
-    now = time.time_ns() // 1_000_000
-    made = {days: capture([("user", "Who?")], "Wren.", now - days * 86_400_000) for days in (1, 5)}
-    for each in made.values():
-        Captures(folder, AttachSettings(keep_days=14)).add(each)
-    dialog = window.features.attach.open()
-    settle(window)
-    dialog.days.setValue(3)
-    dialog.days.editingFinished.emit()
-    settle(window)
-    assert [path.name for path in folder.rglob("*") if made[5].id in path.name] == []
-    assert [each.id for each in Captures(folder, AttachSettings(keep_days=14)).list()] == [made[1].id]
-    dialog.close()
 
 
 def test_a_window_that_closes_ends_what_listens_and_makes_nothing_for_it(window: MainWindow, tmp_path: Path) -> None:

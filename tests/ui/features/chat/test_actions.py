@@ -237,6 +237,7 @@ def test_saving_writes_the_file_and_nothing_else_does(opened: MainWindow, path: 
     assert not opened.features.chat.files.unsaved
 
 
+@pytest.mark.always
 def test_a_file_that_was_changed_meanwhile_is_asked_about(opened: MainWindow, path: Path, qtbot: QtBot) -> None:
     opened.features.chat.composer.written.emit("I run.", Voice.YOU)
     settle(opened, qtbot)
@@ -612,7 +613,7 @@ def test_whoever_writes_replies_by_hand_gets_the_field_for_it(opened: MainWindow
     assert not opened.features.chat.replies.busy
 
 
-@pytest.mark.long
+@pytest.mark.always
 def test_without_a_provider_the_stand_in_holds_the_place_and_says_so(opened: MainWindow, qtbot: QtBot) -> None:
     composer = opened.features.chat.composer
     composer.reply_button.click()
@@ -1349,6 +1350,7 @@ def test_a_window_that_was_left_once_does_not_ask_again(opened: MainWindow, qtbo
     assert opened.features.chat.ask_before_closing(lambda: None)
 
 
+@pytest.mark.always
 def test_what_is_written_and_in_no_chat_yet_is_asked_about_before_another_chat_is_opened(
     opened: MainWindow, tmp_path: Path, qtbot: QtBot
 ) -> None:

@@ -203,6 +203,37 @@ def test_what_came_of_a_reply_is_changed_kept_or_thrown_away(composer: Composer)
     assert (composer.deciding, composer.reply_label.text()) == (False, "")
 
 
+def test_what_is_begun_is_said_until_it_is_given_up(composer: Composer) -> None:
+    told = heard(composer)
+    assert composer.begun == ""
+    composer.give_up()  # of nothing
+    composer.field.setPlainText(" \n")
+    assert composer.begun == ""
+    composer.field.setPlainText("And then")
+    assert composer.begun == "The message that you began was not sent."
+    composer.give_up()
+    assert (composer.field.toPlainText(), composer.begun, told) == ("", "", [])
+    composer.begin_reply()
+    assert composer.begun == "A reply is being written."
+    composer.ask_about("It broke off.", "")
+    assert composer.begun == "What came of the reply is not kept yet."
+    composer.give_up()
+    assert told == [("changed", ""), ("thrown_away",)]
+    composer.end_reply()
+    assert composer.begun == ""
+
+
+def test_the_menu_of_writers_opens_below_its_button(composer: Composer) -> None:
+    composer.move(0, 0)
+    composer.resize(400, 200)
+    composer.show_writers(WRITERS, "")
+    composer.offer_writers()
+    menu, button = composer.reply_button.menu(), composer.reply_button
+    assert menu.isVisible()
+    assert menu.pos() == button.mapToGlobal(button.rect().bottomLeft())
+    menu.close()
+
+
 # ---- what stands where -----------------------------------------------------------------------------------------------
 
 

@@ -297,10 +297,18 @@ def test_found_words_are_written_again_in_their_own_ink_but_refine_keys_are_not(
     text = "the ring and\nthe crown"
     ring = KeyMark(4, 8, "ring", "ring")
     crown = KeyMark(17, 22, "crown", "crown", refine=True)
-    view, _delegate = show(qtbot, theme, ChatRow(0, "Wren", Speaker.USER, text, marks=(ring, crown)))
-    inks = {each.words: each.fill for each in drawn(view) if each.kind == "text"}
-    assert inks["ring"] == theme.color("on_mark").name()
-    assert "crown" not in inks
+    for name in ("light", "dark"):  # in one of them texts have the same ink
+        theme.choose(name)
+        view, _delegate = show(qtbot, theme, ChatRow(0, "Wren", Speaker.USER, text, marks=(ring, crown)))
+        texts = [each for each in drawn(view) if each.kind == "text"]
+        inks = {each.words: each.fill for each in texts}
+        assert inks["ring"] == theme.color("on_mark").name()
+        assert inks["the ring and"] == theme.color("text").name()
+        assert "crown" not in inks
+        left = {each.words: each.box.left() for each in texts}
+        wide = QFontMetricsF(view.font()).horizontalAdvance("the ")
+        assert left["ring"] - left["the ring and"] == pytest.approx(wide, abs=1)
+    assert theme.color("on_mark") != theme.color("text")
 
 
 def test_a_name_that_was_found_is_marked(qtbot: QtBot, theme: Theme) -> None:

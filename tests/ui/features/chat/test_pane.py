@@ -97,7 +97,18 @@ def test_changes_are_where_other_entries_went_in_than_before(window: MainWindow,
 @pytest.mark.always
 @pytest.mark.own_window
 def test_swipes_are_walked_within_their_message(window: MainWindow, pane: ChatPane) -> None:
+    def can_go_on() -> bool:
+        window.update_actions()
+        return window.commands.actions["swipe.choose"].isEnabled()
+
     pane.choose(2)
+    assert not can_go_on(), "the chat goes on with the swipe that is shown"
+    pane.step_swipe(2, -1)
+    assert can_go_on()
+    pane.choose(5)
+    assert not can_go_on()
+    pane.choose(2)
+    pane.step_swipe(2, 1)
     seen = []
     for steps in (1, -1, -1, 1):
         pane.step_swipe(2, steps)

@@ -8,7 +8,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QPlainTextEdit, QSpinBox
+from PySide6.QtWidgets import QFormLayout, QLabel, QPlainTextEdit, QSpinBox, QWidget
 from pytestqt.qtbot import QtBot
 
 from lorestudio.exchange.character_card import CardData, CharacterCard, GroupChat, GroupFields, Member
@@ -79,6 +79,22 @@ def test_the_arrows_change_a_number_of_tokens_as_much_as_such_numbers_differ(dia
         field.setValue(4096)
         QTest.keyClick(field, Qt.Key.Key_Up)
         assert (field.value(), field.text()) == (5120, "5,120 tokens")
+
+
+def test_each_field_stands_beside_its_name(dialog: PromptSetupDialog) -> None:
+    roles, found = QFormLayout.ItemRole, dict[str, QWidget]()
+    for form in dialog.findChildren(QFormLayout):
+        for row in range(form.rowCount()):
+            name, field = form.itemAt(row, roles.LabelRole), form.itemAt(row, roles.FieldRole)
+            if name is not None and field is not None:
+                assert isinstance(name.widget(), QLabel)
+                found[name.widget().text()] = field.widget()
+    wanted = {
+        "Character": dialog.card, "Group": dialog.group, "Speaks next": dialog.speaker, "Your name": dialog.name,
+        "Your persona": dialog.persona, "Preset": dialog.preset, "Main prompt": dialog.main,
+        "Post-history": dialog.post,
+    }  # fmt: skip
+    assert {name: found.get(name) for name in wanted} == wanted
 
 
 def test_tab_leaves_every_field(dialog: PromptSetupDialog, qtbot: QtBot) -> None:

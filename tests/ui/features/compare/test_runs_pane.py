@@ -24,11 +24,13 @@ from lorestudio.studio.tryout.preview import NoteText
 from lorestudio.systems.differences import DifferenceKind, InputDifference
 from lorestudio.trace.diff import compare
 from lorestudio.trace.wording import place as place_words
-from lorestudio.ui.features.compare.runs import change_columns, change_rows
+from lorestudio.ui.features.compare.runs import ComparableRuns, change_columns, change_rows
 from lorestudio.ui.features.compare.runs_pane import ComparePane, RunsPage
 from lorestudio.ui.shell.main_window import MainWindow
 from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT
 from lorestudio.ui.shell.theme import Theme, glyph
+from lorestudio.ui.state.selection import Selection
+from lorestudio.ui.state.session import Session
 from lorestudio.ui.widgets import dialogs
 from lorestudio.ui.widgets.pane import Pane
 from tests.ui.conftest import drain
@@ -736,6 +738,46 @@ def test_an_entry_that_moved_says_where_it_stood() -> None:
     )  # fmt: skip
     del moved["Skarn"]
     assert set(moved.values()) == {("in order", "in another order")}
+
+
+@pytest.fixture
+def page(theme: Theme, make_session: Callable[..., Session], qtbot: QtBot) -> RunsPage:
+    """The page without a window, with a chat of four replies that was run."""
+    session, selection = make_session(project_with(long_chat(4)), make_simulator=Simulator), Selection()
+    selection.choose_message(4, Generation(4))
+    made = RunsPage(theme, session, selection, ComparableRuns(session, selection))
+    qtbot.addWidget(made)
+    made.show()
+    return made
+
+
+def test_a_page_has_as_many_columns_as_there_is_room_for(page: RunsPage) -> None:
+    letter = page.fontMetrics().averageCharWidth()
+    for letters, hidden in ((59, {1, 2, 3}), (60, {3, 5}), (79, {3, 5}), (80, {5}), (200, {5})):
+        page.resize(letters * letter, 400)
+        assert {column for column in range(6) if page.tree.isColumnHidden(column)} == hidden
+        assert page.tree.columnWidth(0) == max(22 * letter, round(page.width() * 0.27))
+
+
+def test_the_lists_say_what_is_compared_or_ask_for_more(page: RunsPage, qtbot: QtBot) -> None:
+    session, wanted = page._session, list[str]()
+    page.wanted.connect(wanted.append)
+    page.set_seen(True)
+    qtbot.waitUntil(lambda: session.jobs.idle and page.compared is not None)
+    assert page.compared is not None
+    assert (page.compared.before.title, page.compared.after.title) == ("reply #2", "reply #4, swipe 1")
+    for place, side in enumerate(page.sides):
+        last = side.count() - 1
+        side.setCurrentIndex(last)
+        side.activated.emit(last)
+        assert wanted == [f"compare.settings{each}" for each in range(place + 1)]
+    before = page.sides[0]
+    shown = before.findData("shown")
+    before.setCurrentIndex(shown)
+    before.activated.emit(shown)
+    qtbot.waitUntil(lambda: session.jobs.idle and page.compared is not None)
+    assert page.compared.before.title == "reply #4, swipe 1"
+    assert page.state.text() == ""
 
 
 def test_the_title_of_the_comparison_says_what_its_page_in_front_says(theme: Theme, qtbot: QtBot) -> None:

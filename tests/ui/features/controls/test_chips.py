@@ -10,6 +10,7 @@ from lorestudio.domain.records import replace
 from lorestudio.domain.resources import resource
 from lorestudio.domain.state import ChatControls, EntryRule
 from lorestudio.settings.deeplore import DeepLoreSettings
+from lorestudio.studio.chat.controls import ControlsPart
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.tryout.control_trials import Effect
 from lorestudio.ui.features.controls.chips import (
@@ -74,8 +75,8 @@ def test_each_chip_has_a_picture_and_says_in_words_what_it_is() -> None:
     found = chips(replace(project(), chat=Chat(character_name="Ann")), replace(FULL, notebook="Otherwise."))
     pictures = {path.stem for path in resource("icons").glob("*.svg")}
     assert [chip for chip in found.values() if chip.icon not in pictures or chip.text in pictures] == []
-    said = {key[0]: chip.text for key, chip in found.items() if key[0] in {"notebook", "notepad"}}
-    assert said == {"notebook": "Author's Notebook", "notepad": "AI Notepad"}
+    said = {key[0]: (chip.text, chip.icon) for key, chip in found.items() if key[0] in {"notebook", "notepad"}}
+    assert said == {"notebook": ("Author's Notebook", "pencil"), "notepad": ("AI Notepad", "ai")}
 
 
 def test_what_the_vault_does_not_know_is_a_warning() -> None:
@@ -120,6 +121,12 @@ def test_notes_that_go_nowhere_say_so() -> None:
     on = chips(project(settings={"notebook_enabled": True}))[("notebook",)]
     assert "token" in on.detail
     assert "≈" in on.detail
+    made = project(settings={"notebook_enabled": True})
+    unheeded = {ControlsPart.NOTEBOOK: "Hybrid retrieval takes none."}
+    (chip,) = (each for each in control_chips(made, NotedNames(made), None, {}, unheeded) if each.key == ("notebook",))
+    assert (chip.tip.splitlines()[1:], chip.detail, chip.tone) == (
+        ["Hybrid retrieval takes none."], "no effect", "warning",
+    )  # fmt: skip
 
 
 def test_the_active_character_can_be_taken_back_only_where_it_was_chosen() -> None:
