@@ -96,7 +96,7 @@ class MainWindow(QMainWindow):
                 places.setdefault(where, []).extend(widgets)
         context.commands.attach(places)
         title = row(
-            self.menuBar(), 1, self.features.attach.sign, *self.features.window.buttons, spacing=4, margins=(0, 3, 8, 3)
+            self.menuBar(), 1, self.features.attach.sign, *self.features.window.buttons, spacing=4, margins=(0, 2, 8, 2)
         )
         self.setMenuWidget(holding(tight(title, context.bars, self.features.projects.coach), self))
         self.setCentralWidget(self.welcome)

@@ -114,7 +114,7 @@ class FindLine(QWidget):
         all_ = small_button(self, tr("Replace all"), tr("Replace every one, as one step of undo"), self._replace_all)
         self.second = holding(row((self.new, 1), self.replaced, one, all_, spacing=4, margins=0))
         first = row((self.field, 1), self.found, before, after, close, spacing=4)
-        column(first, self.second, of=self, spacing=3, margins=(10, 3, 6, 3))
+        column(first, self.second, of=self, spacing=2, margins=(10, 2, 6, 2))
         self.hide()
 
     def begin(self, *, replacing: bool = False) -> None:

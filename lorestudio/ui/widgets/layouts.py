@@ -159,8 +159,8 @@ class TabCorner(QObject):
     def __init__(self, tabs: QTabWidget, part: QWidget, place: QWidget, *others: QWidget) -> None:
         super().__init__(tabs)
         self._tabs, self._part, self._place, self._others = tabs, part, place, others
-        self._line = row((part, 1), *others, spacing=8, margins=(6, 0, 8, 1))
-        self._away = row(margins=(8, 4, 8, 1))
+        self._line = row((part, 1), *others, spacing=8, margins=(6, 0, 8, 0))
+        self._away = row(margins=(8, 4, 8, 0))
         place.setLayout(self._away)
         place.hide()
         tabs.setCornerWidget(holding(self._line))
@@ -229,7 +229,7 @@ COPIED: Final = Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractio
 
 def story_label(parent: QWidget) -> QLabel:
     """The place beside a table where the reasons for its chosen row stand, to be copied, too."""
-    made = named(label(parent, top=True, margins=(10, 5, 10, 5)), tr("Why, for the chosen row"))
+    made = named(label(parent, top=True, margins=(10, 4, 10, 4)), tr("Why, for the chosen row"))
     made.setTextInteractionFlags(COPIED)
     return made
 

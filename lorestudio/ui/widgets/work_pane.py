@@ -250,7 +250,7 @@ class ProgressStrip(QWidget):
         self.label = label(self, kind="small", wrap=False)
         self.bar = named(ProgressBar(self), tr("Progress"))
         self.stop = button(self, tr("Stop"), self.cancelled, tip=tr("Stop the replay (Ctrl+.)"))
-        self.setLayout(row(self.label, (self.bar, 1), self.stop, spacing=10, margins=(10, 3, 8, 3)))
+        self.setLayout(row(self.label, (self.bar, 1), self.stop, spacing=10, margins=(10, 2, 8, 2)))
         self._announced = 0.0
         self._reply = ""
         self._left = ""
@@ -340,7 +340,7 @@ class WorkPane(Pane):
 
     def _make_notice(self) -> QWidget:
         self.notice_text.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
-        self.notice.setLayout(row((self.notice_text, 1), self.notice_button, margins=(10, 5, 8, 5)))
+        self.notice.setLayout(row((self.notice_text, 1), self.notice_button, margins=(10, 4, 8, 4)))
         self.notice.hide()
         return self.notice
 
@@ -356,7 +356,7 @@ class WorkPane(Pane):
         named(self.more, more, tip)
         doing = holding(row(*self.buttons.values(), self.more, 1, spacing=4, margins=0))
         line = FoldingRow(doing, holding(row(1, self.asked, margins=0)), self)
-        head = column(line, self.state, self.progress, spacing=3, margins=(8, 5, 8, 4))
+        head = column(line, self.state, self.progress, spacing=2, margins=(8, 4, 8, 4))
         self._content.insertWidget(0, holding(head, self))
 
     def focus_target(self) -> QWidget:

@@ -13,10 +13,13 @@ from PySide6.QtWidgets import (
     QAbstractScrollArea,
     QAbstractSpinBox,
     QApplication,
+    QBoxLayout,
     QComboBox,
     QDialog,
     QFileDialog,
+    QFormLayout,
     QFrame,
+    QGridLayout,
     QLayout,
     QLineEdit,
     QMessageBox,
@@ -65,6 +68,18 @@ def _has(layout: QLayout, part: QWidget) -> bool:
     return any(each.indexOf(part) >= 0 for each in (layout, *layout.findChildren(QLayout)))
 
 
+def uneven(layout: QLayout) -> list[int]:
+    """The room around and between the parts of a layout that is no even number of pixels; Qt's own layouts are left."""
+    if not isinstance(layout, QBoxLayout | QFormLayout | QGridLayout):
+        return []
+    around = layout.contentsMargins()
+    between = (layout.spacing(),)
+    if not isinstance(layout, QBoxLayout):
+        between = layout.horizontalSpacing(), layout.verticalSpacing()
+    given = (around.left(), around.top(), around.right(), around.bottom(), *between)
+    return [each for each in given if each % 2]
+
+
 def fillable(dialog: QDialog) -> list[QWidget]:
     """What can be typed into, chosen or looked through in a dialog."""
     kinds = (QLineEdit, QPlainTextEdit, QComboBox, QAbstractSpinBox, QAbstractItemView)
@@ -81,8 +96,8 @@ def fillable(dialog: QDialog) -> list[QWidget]:
 def dialogs(window: MainWindow) -> Iterator[tuple[str, QDialog]]:
     """Each dialog that an action opens, but Qt's own, with the action; Escape closes it, and it must be gone.
 
-    Every part has a place. The keyboard is in it, and Enter does not close it at once while there is anything to fill
-    in or to choose.
+    Every part has a place, and even room around it. The keyboard is in it, and Enter does not close it at once while
+    there is anything to fill in or to choose.
     """
     for name, action in window.commands.table.items():
         if not action.title.endswith("…") or not window.commands.actions[name].isEnabled():
@@ -94,7 +109,9 @@ def dialogs(window: MainWindow) -> Iterator[tuple[str, QDialog]]:
                 if isinstance(dialog, QFileDialog):
                     dialog.close()
                     continue
-                assert isinstance(dialog, QMessageBox) or unplaced(dialog) == [], name
+                if not isinstance(dialog, QMessageBox):
+                    assert unplaced(dialog) == [], name
+                    assert [each for each in dialog.findChildren(QLayout) if uneven(each)] == [], name
                 first = QApplication.focusWidget()
                 assert dialog.isAncestorOf(first), name
                 acts = isinstance(first, QPushButton) and not first.text().endswith("…")

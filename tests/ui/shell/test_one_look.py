@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -15,6 +16,7 @@ from PySide6.QtWidgets import (
     QFormLayout,
     QGridLayout,
     QLabel,
+    QLayout,
     QProgressBar,
     QPushButton,
     QScrollArea,
@@ -35,7 +37,7 @@ from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.ui.shell.main_window import MainWindow
 from lorestudio.ui.widgets.pane import EmptyState
 from tests.ui.conftest import drain, settle
-from tests.ui.shell.conftest import unplaced
+from tests.ui.shell.conftest import uneven, unplaced
 from tests.ui.shell.test_connected import heard
 from tests.ui.worlds import make_project
 
@@ -132,6 +134,20 @@ def test_no_part_of_a_pane_has_the_room_around_it_that_dialogs_have(window: Main
     outer = [each for each in layouts if each.parent() is each.parentWidget()]
     assert len(outer) > 100
     assert [path_of(each.parentWidget()) for each in outer if each.contentsMargins() == of_dialogs] == []
+
+
+def test_room_around_parts_and_between_them_goes_in_steps_of_two_pixels(window: MainWindow) -> None:
+    """So that what stands below each other stands in line: each pane had steps of its own."""
+    assert [path_of(layout.parentWidget()) for layout in window.findChildren(QLayout) if uneven(layout)] == []
+
+
+def test_shares_of_the_room_are_as_small_as_can_be(window: MainWindow) -> None:
+    """Who takes all that is left has the share 1; where several do, their shares say how much more one gets."""
+    shares = [
+        (path_of(layout.parentWidget()), [layout.stretch(place) for place in range(layout.count())])
+        for layout in window.findChildren(QBoxLayout)
+    ]
+    assert [(where, some) for where, some in shares if math.gcd(*some) > 1] == []
 
 
 def test_pages_within_a_pane_have_flat_tabs(window: MainWindow) -> None:

@@ -236,7 +236,7 @@ class BenchPane(Pane):
         )
         self.text.setMinimumHeight(44)
         self.state = label(self, kind="small", margins=(10, 4, 10, 4))
-        self.why = named(label(self, margins=(10, 5, 10, 5)), tr("Why, for the chosen row"))
+        self.why = named(label(self, margins=(10, 4, 10, 4)), tr("Why, for the chosen row"))
         self.why.setTextInteractionFlags(COPIED)
         self.why.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
         self.model = bench_table(self)

@@ -336,7 +336,7 @@ class BudgetSlider(QWidget):
         self.back = button(self, tr("Back"), self.reset, name=tr("Back to the budget of the settings"))
         self.told.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         tries = row(self.label, (self.slider, 1), self.keep, self.back, spacing=6)
-        column(tries, self.told, of=self, spacing=1, margins=(12, 0, 8, 2))
+        column(tries, self.told, of=self, spacing=2, margins=(12, 0, 8, 2))
         self._rest = later(self, lambda: self.tried.emit(self.value), REST_MS)
         self._show()
 
@@ -466,7 +466,7 @@ class BudgetPane(Pane):
         self._trials = Newest(session.jobs)
         caps, why, counts = (
             row(told, margins=(12, around, 8, around))
-            for told, around in ((self.caps, 0), (self.no_budget, 0), (self.counts, 3))
+            for told, around in ((self.caps, 0), (self.no_budget, 0), (self.counts, 2))
         )
         last, now = (row(told, margins=(12, 2, 8, 0)) for told in (self.last_label, self.now_label))
         parts = (last, self.last, now, self.bar, caps, self.slider, why, (self.list, 1), counts)

@@ -54,7 +54,7 @@ class FilterBar(FoldingRow):
 
     def __init__(self, theme: Theme, parent: QWidget) -> None:
         upper, lower = QWidget(parent), QWidget(parent)
-        super().__init__(upper, lower, parent, margins=(8, 3, 8, 2))
+        super().__init__(upper, lower, parent, margins=(8, 2, 8, 2))
         self.field = SearchField(self, tr("Filter by words, or search by meaning"), tr("Words; Enter: by meaning"))
         find_tip = tr("List the memories most similar to this text (Enter)")
         self.find_button = iconed(theme, tool(self, tr("Search by meaning"), self._search, tip=find_tip), "search")
@@ -67,8 +67,8 @@ class FilterBar(FoldingRow):
             act.setCheckable(True)
             act.setData(place)
         self.only_pinned = named(QCheckBox(tr("Pinned"), self), "", tr("List pinned memories only"))
-        upper.setLayout(row((self.field, 1), self.find_button, self.order, spacing=5, margins=0))
-        lower.setLayout(row((self.scope, 1), (self.tag, 1), self.only_pinned, spacing=5, margins=0))
+        upper.setLayout(row((self.field, 1), self.find_button, self.order, spacing=4, margins=0))
+        lower.setLayout(row((self.scope, 1), (self.tag, 1), self.only_pinned, spacing=4, margins=0))
         self.field.returnPressed.connect(self._search)
         self.scope.activated.connect(lambda place: self.scoped.emit(place == 1))
         self.tag.activated.connect(lambda _place: self.changed.emit())

@@ -70,7 +70,7 @@ class GraphBar(QWidget):
         self.menu_button = _button(self._theme, "switches", tr("More about the graph"), self)
         self._fill_menu(menu_of(self.menu_button, tips=True))
         parts = ((self.search, 1), self.hits, self.colours, self.menu_button)
-        self.setLayout(row(*parts, spacing=6, margins=(8, 7, 8, 4)))
+        self.setLayout(row(*parts, spacing=6, margins=(8, 6, 8, 4)))
 
     def _fill_menu(self, menu: QMenu) -> None:
         self.options: dict[str, QAction] = {}

@@ -119,7 +119,7 @@ class GraphLists(QWidget):
         self.entries.sortByColumn(CONNECTED, Qt.SortOrder.DescendingOrder)
         self.edge_model = RecordTable(_EDGE_COLUMNS, spoken=_relation, tip=_relation, parent=self)
         self.edges = RecordView(theme, self.edge_model, tr("Edges of the chosen entry"), self)
-        self.edges_title = label(self, kind="section", wrap=False, margins=(10, 6, 10, 3))
+        self.edges_title = label(self, kind="section", wrap=False, margins=(10, 6, 10, 2))
         parts = split(self.entries, holding(tight(self.edges_title, (self.edges, 1))), of=self, stretch=(3, 2))
         column(parts, of=self, margins=0)
         self.entries.picked.connect(self.chosen.emit)

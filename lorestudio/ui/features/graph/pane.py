@@ -106,7 +106,7 @@ class GraphPane(Pane):
         self.strip = ProgressStrip(self)
         self.strip.stop.setToolTip(tr("Stop laying out the graph"))
         self.view = GraphView(theme, self)
-        self.note = named(label(self, kind="small", margins=(10, 3, 10, 3)), tr("About what is shown"))
+        self.note = named(label(self, kind="small", margins=(10, 2, 10, 2)), tr("About what is shown"))
         self.edges, self.colours = EdgeLegend(theme, self), ColourLegend(theme, self)
         self._legend = holding(tight(self.edges, self.colours, 1))
         self._picture = tight((self.or_empty("graph", self.view), 1), self._legend)

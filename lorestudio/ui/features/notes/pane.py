@@ -204,7 +204,7 @@ class EntryPane(Pane):
         rule = named(QFrame(self), "", kind="line")
         rule.setFixedHeight(1)
         named_row = row((self.heading, 1), self.dirty, self.save_button)
-        head = column(named_row, self.chips, spacing=5, margins=(12, 8, 10, 4))
+        head = column(named_row, self.chips, spacing=4, margins=(12, 8, 10, 4))
         views = FoldingRow(self.tabs, holding(row(1, self.editor.toggle, margins=0)), margins=(4, 0, 8, 0))
         self._shown_page = holding(tight(head, self.bar, views, rule, self.finder, (self._views, 1)))
         self.column.addWidget(self.or_empty("entry", self._shown_page), 1)

@@ -45,7 +45,7 @@ class ChangeView(QWidget):
         self.remarks.setMaximumHeight(84)
         self.split = split(self.files, self.diff, across=True, sizes=(210, 420), stretch=1)
         # The stretch takes the room while there is no plan, so that the sentence stands at the top.
-        column(self.summary, (self.split, 1), self.remarks, 0, of=self, spacing=5, margins=0)
+        column(self.summary, (self.split, 1), self.remarks, 0, of=self, spacing=4, margins=0)
         self.files.currentRowChanged.connect(self._show_file)
         self.say("")
 

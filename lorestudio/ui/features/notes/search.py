@@ -138,7 +138,7 @@ class SearchPane(Pane):
         ways_row = row(self.case, self.word, self.regex, 1, self.more, spacing=2)
         replacing = row((self.replacement, 1), self.apply, spacing=6)
         told = row((self.state, 1), self.stop, spacing=4)
-        self.column.addLayout(column(self.field, ways_row, replacing, told, spacing=4, margins=(8, 8, 8, 5)))
+        self.column.addLayout(column(self.field, ways_row, replacing, told, spacing=4, margins=(8, 8, 8, 4)))
         self.column.addWidget(self.or_empty("search", self.tree), 1)
 
     def _connect(self) -> None:

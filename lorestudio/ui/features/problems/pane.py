@@ -294,7 +294,7 @@ class ProblemFilter(QWidget):
         self.severity.setCurrentIndex(self.severity.findData(Severity.WARNING.value))  # what has to be mended
         self.severity.currentIndexChanged.connect(lambda _row: self.changed.emit())
         self.told = label(self, kind="small", yields=True)
-        column(row((self.words, 1), self.severity), self.told, of=self, spacing=3, margins=(8, 8, 8, 4))
+        column(row((self.words, 1), self.severity), self.told, of=self, spacing=2, margins=(8, 8, 8, 4))
 
     @property
     def least(self) -> Severity:

@@ -112,8 +112,8 @@ class Card(QPushButton):
         named(self, title, kind="card").setAccessibleDescription(detail)
         self._theme, self._icon = theme, icon
         self._picture = QLabel(self)
-        words = column(label(self, title, "strong"), label(self, detail, "muted"), spacing=1)
-        self._content = column(row(self._picture, (words, 1), spacing=12), of=self, margins=(14, 9, 14, 9))
+        words = column(label(self, title, "strong"), label(self, detail, "muted"), spacing=2)
+        self._content = column(row(self._picture, (words, 1), spacing=12), of=self, margins=(14, 8, 14, 8))
         for part in self.findChildren(QLabel):
             part.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Minimum)

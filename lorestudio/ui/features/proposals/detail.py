@@ -193,7 +193,7 @@ class ProposalDetail(QWidget):
         for text in (self.request, self.reply):
             self.tabs.addTab(text, text.accessibleName())
         parts = (self.title, self._words_area, (self.tabs, 1), self._make_buttons())
-        return holding(column(*parts, spacing=5, margins=0), self)
+        return holding(column(*parts, spacing=4, margins=0), self)
 
     def _make_change(self) -> QWidget:
         self.diff = DiffView(self._theme, (tr("now"), tr("proposed")), self)
@@ -214,7 +214,7 @@ class ProposalDetail(QWidget):
             self.field.setFont(fixed_font(self.font().pointSizeF()))
         head.setBuddy(self.field)
         self.field.textChanged.connect(self._typed)
-        below = holding(column(row((head, 1), self.extent), (self.field, 1), spacing=3, margins=(0, 4, 0, 0)))
+        below = holding(column(row((head, 1), self.extent), (self.field, 1), spacing=2, margins=(0, 4, 0, 0)))
         return split(self.diff, self.counts, below, stretch=(3, 3, 2))
 
     def _make_buttons(self) -> QHBoxLayout:

@@ -71,7 +71,7 @@ class BehaviourDialog(Dialog):
         title = tr("{title}  ·  {stage}", title=switch.title, stage=", ".join(switch.affects))
         text = switch.help.replace(" Fixed: ", "\nFixed: ")
         words = column(label(box, title, "summary"), label(box, text, "small"), spacing=2)
-        line = row((words, 1), spacing=14, margins=(0, 7, 0, 7))
+        line = row((words, 1), spacing=14, margins=(0, 6, 0, 6))
         box.setLayout(line)
         group = QButtonGroup(box)
         for place, name in ((_DEEPLORE, tr("As DeepLore")), (_FIXED, tr("Fixed"))):

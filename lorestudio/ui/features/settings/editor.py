@@ -435,7 +435,7 @@ class SettingsView(QWidget):
         header.resizeSection(VALUE, 150)
         self.model.dataChanged.connect(self._give_room)
         self._pages = stack(tree, self.nothing, of=self)
-        top = FoldingRow(self.search, holding(self.choices), self, margins=(8, 5, 8, 3))
+        top = FoldingRow(self.search, holding(self.choices), self, margins=(8, 4, 8, 2))
         tight(top, (self._pages, 1), of=self)
 
     def show_stage(self, stage: str) -> None:

@@ -355,7 +355,7 @@ class TimelinePane(Pane):
         self.column.addWidget(self.pages, 1)
 
     def _line(self, name: str, kind: str = "") -> QLabel:
-        line = named(label(self, kind=kind, margins=(12, 3, 12, 1)), name)
+        line = named(label(self, kind=kind, margins=(12, 2, 12, 2)), name)
         line.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Minimum)
         return line
 
@@ -399,7 +399,7 @@ class TimelinePane(Pane):
         buttons = (self.out, self.into, self.swipes, self.injected, self.save)
         for button, icon in zip(buttons, ("minus", "plus", "columns", "check", "save"), strict=True):
             iconed(self.theme, button, icon)
-        return holding(row(self.order, 1, *buttons, spacing=1, margins=0))
+        return holding(row(self.order, 1, *buttons, spacing=2, margins=0))
 
     def _connect(self) -> None:
         session, selection = self._session, self._selection

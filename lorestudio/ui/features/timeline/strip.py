@@ -167,7 +167,7 @@ class ReplyStrip(QWidget):
         self.nothing = named(label(self, kind="small", rich=True, margins=(8, 0, 8, 4)), tr("Tokens of every reply"))
         self.nothing.linkActivated.connect(self.wanted)
         self._pages = stack(self.nothing)
-        head = row((self.legend, 1), self.sort, self.unfold, spacing=4, margins=(8, 1, 8, 0))
+        head = row((self.legend, 1), self.sort, self.unfold, spacing=4, margins=(8, 2, 8, 0))
         tight(head, self._pages, of=self)
         self._pages.setFixedHeight(max(HEIGHT, 5 * self.fontMetrics().height()))
         self._refresh = later(self, self._fill, REFRESH_MS)

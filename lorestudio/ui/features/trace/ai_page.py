@@ -198,7 +198,7 @@ class AiPage(QWidget):
         )
         finding = row(1, find, self.copy_button, spacing=2, margins=0)
         parts = FoldingRow(holding(row(*self.parts.buttons(), 1, spacing=2, margins=0)), holding(finding), self)
-        return column(self.calls, parts, spacing=4, margins=(8, 5, 8, 3))
+        return column(self.calls, parts, spacing=4, margins=(8, 4, 8, 2))
 
     def _go(self, link: QUrl) -> None:
         if link.scheme() == "entry":

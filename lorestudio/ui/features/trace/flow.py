@@ -448,7 +448,7 @@ class FlowPage(QWidget):
         for ending, title in (("csv", "Table as CSV…"), ("svg", "Picture as SVG…"), ("png", "Picture as PNG…")):
             menu.addAction(tr(title), partial(self.save, ending))
         buttons = self._measures.buttons()
-        return layouts.row(*buttons, 1, self.table_button, self.save_button, spacing=2, margins=(8, 4, 8, 3))
+        return layouts.row(*buttons, 1, self.table_button, self.save_button, spacing=2, margins=(8, 4, 8, 2))
 
     def _show(self) -> None:
         trace, stream, everything = self._trace, self.flow, self._everything

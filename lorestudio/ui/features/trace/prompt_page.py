@@ -339,7 +339,7 @@ class PromptPage(QWidget):
         copy = tool(self, tr("Copy the prompt"), self.copy_text, tip=tr("Copy the prompt as text"))
         self.copy_button = iconed(self._theme, copy, "copy")
         bar = holding(row(*self._shown.buttons(), 1, self.copy_button, spacing=2, margins=0))
-        return FoldingRow(bar, self.note, self, margins=(8, 4, 8, 3))
+        return FoldingRow(bar, self.note, self, margins=(8, 4, 8, 2))
 
     def _made(self, prompt: AssembledPrompt) -> None:
         self.prompt = prompt

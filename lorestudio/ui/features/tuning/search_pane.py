@@ -223,7 +223,7 @@ class TuningPane(Pane):
         self.chart = PointChart(theme, tr("What points reach and cost"), self)
         self.chart.setMinimumHeight(80)
         self.model, self.view = self._table(("met", "tokens"))
-        story = label(self, selectable=True, top=True, margins=(10, 5, 10, 5))
+        story = label(self, selectable=True, top=True, margins=(10, 4, 10, 4))
         self.story = named(story, tr("The chosen point"))
         acts = {"look": tr("Turn by turn"), "compare": tr("Compare"), "use": tr("Use…"), "keep": tr("Keep…")}
         acts |= {"export": tr("Export…"), "report": tr("Report…")}
@@ -255,7 +255,7 @@ class TuningPane(Pane):
     def _build(self) -> None:
         knobs = FoldingRow(holding(row(self.way, self.runs, 1, spacing=6, margins=0)), self.add)
         work = row(self.workers, 1, self.start, self.stop, spacing=6)
-        head = column(self.over, knobs, work, self.bar, self.state, spacing=5, margins=(10, 6, 10, 2))
+        head = column(self.over, knobs, work, self.bar, self.state, spacing=4, margins=(10, 6, 10, 2))
         acts = [*self.acts.values()]
         halves = (holding(row(1, *some, spacing=6, margins=0)) for some in (acts[:3], acts[3:]))
         self.doing = FoldingRow(*halves, margins=(10, 2, 10, 4))

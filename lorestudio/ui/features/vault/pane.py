@@ -138,8 +138,8 @@ class VaultPane(Pane):
         buttons = (self.columns_button, self.tree_button, self.table_button)
         for button in buttons:
             button.setIconSize(QSize(14, 14))
-        line = row((self.matches, 1), *buttons, spacing=1)
-        self.column.addLayout(column(self.filter, line, self.totals, spacing=3, margins=(8, 8, 8, 5)))
+        line = row((self.matches, 1), *buttons, spacing=2)
+        self.column.addLayout(column(self.filter, line, self.totals, spacing=2, margins=(8, 8, 8, 4)))
         self.column.addWidget(self.or_empty("search", self.tree, self.table), 1)
 
     def _connect(self) -> None:

@@ -34,8 +34,8 @@ class AnswerRow(QFrame):
             name=tr("Apply: {change}", change=answer.change.title), tip=tr("Make this change; it can be undone"),
         )  # fmt: skip
         self.button.setAccessibleDescription(words)
-        whole = _beside(column(self.title, *told, spacing=1), self.button)
-        whole.setContentsMargins(12, 5, 10, 5)
+        whole = _beside(column(self.title, *told, spacing=2), self.button)
+        whole.setContentsMargins(12, 4, 10, 4)
         self.setLayout(whole)
 
 

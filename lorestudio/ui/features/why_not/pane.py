@@ -247,9 +247,9 @@ class WhyView(QWidget):
         self._title = named(ElidedLabel(self), "", kind="title")
         self._state = named(ElidedLabel(self), "", kind="small")
         self._state.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)
-        name = holding(row(self._icon, (self._title, 1), self._state, spacing=7, margins=0), self)
+        name = holding(row(self._icon, (self._title, 1), self._state, spacing=6, margins=0), self)
         buttons = FoldingRow(holding(row(1, self.answers_button, margins=0)), holding(self._buttons), self)
-        self._head = FoldingRow(name, buttons, self, margins=(12, 7, 6, 2))
+        self._head = FoldingRow(name, buttons, self, margins=(12, 6, 6, 2))
         self.browser = named(QTextBrowser(self, openLinks=False), tr("Explanation"))
         self.browser.anchorClicked.connect(self._follow)
         self.browser.setTextInteractionFlags(
@@ -294,7 +294,7 @@ class WhyView(QWidget):
         tip = tr("Scores and order in numbers (S)")
         scores = tool(self, tr("Scores and order"), self._toggle_scores, tip=tip, checkable=True)
         self.scores_button = iconed(self.theme, scores, "number")
-        self._buttons = row(1, self.scores_button, self.copy_button, spacing=7, margins=0)
+        self._buttons = row(1, self.scores_button, self.copy_button, spacing=6, margins=0)
 
     def focus_target(self) -> QWidget:
         """The explanation, the numbers, or the answers."""

@@ -350,7 +350,7 @@ class RawField(Field):
         button = small_button(self, tr("Edit in source"), clicked=self.source_wanted)
         button.setAccessibleDescription(reason)
         button.installEventFilter(self)
-        column(text, row((label(self, reason, "small"), 1), button), of=self, spacing=3, margins=0)
+        column(text, row((label(self, reason, "small"), 1), button), of=self, spacing=2, margins=0)
         self.setFocusProxy(button)
 
 

@@ -291,9 +291,9 @@ class FieldRow(QWidget):
         self.remarks: tuple[FieldRemark, ...] = ()
         """What is said below the field."""
         grid = QGridLayout(self)
-        grid.setContentsMargins(0, 1, 0, 1)
+        grid.setContentsMargins(0, 2, 0, 2)
         grid.setHorizontalSpacing(6)
-        grid.setVerticalSpacing(1)
+        grid.setVerticalSpacing(2)
         grid.setColumnStretch(1, 1)
         grid.addWidget(self.name, 0, 0, Qt.AlignmentFlag.AlignTop)
         grid.addWidget(field, 0, 1)
