@@ -29,6 +29,7 @@ from lorestudio.domain.records import replace
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.run_store import RunStore
 from lorestudio.studio.replay.simulator import Simulator
+from lorestudio.systems.registry import kind_of, system_of
 from tests.benchmarks.bench_window import project, window_on_screen
 from tests.simulators import reused
 
@@ -90,6 +91,21 @@ def lengthened(chat: Chat, count: int) -> Chat:
     return replace(chat, messages=tuple(messages[:count]))
 
 
+def recapped(chat: Chat) -> Chat:
+    """The chat with a recap of every message, and a scene with one at every twentieth."""
+    scene = {"scene_break": True, "scene_recap_memory": "They went on to the next tower."}
+    return replace(
+        chat,
+        messages=tuple(
+            replace(
+                one,
+                extra={**one.extra, "auto_recap": {"memory": f"Recap {place}.", **(scene if place % 20 == 19 else {})}},
+            )
+            for place, one in enumerate(chat.messages)
+        ),
+    )
+
+
 def used_mb() -> float:
     """Memory of this process in megabytes (Linux; 0 elsewhere)."""
     path = Path("/proc/self/statm")
@@ -142,6 +158,10 @@ def measure_replays(there: Project) -> list[str]:
         clock, computed = timed(lambda again=again: asyncio.run(again.run_missing()))
         told = f"{again.ran:,} run, {reused(again):,} kept"
         lines.append(f"  {'again after: ' + name:34} {clock:8.2f} s   {computed:8.2f} s computed   {told}")
+    with_recaps = replace(there, chat=recapped(there.chat or Chat()))
+    remembered = Simulator(with_recaps, system_of(with_recaps.scene(), kind_of("recap")))
+    clock, computed = timed(lambda: asyncio.run(remembered.run_missing()))
+    lines.append(f"  {'replay with recap memory':34} {clock:8.2f} s   {computed:8.2f} s computed")
     return lines + measure_store(there, first)
 
 
