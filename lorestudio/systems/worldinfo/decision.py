@@ -428,11 +428,8 @@ def _macros(moment: Moment, around: Surroundings, variables: Mapping[str, str]) 
     values |= {"group": character, "charifnotgroup": character, "groupnotmuted": character, "notchar": user}
     last = around.messages[: moment.turn.message] or moment.chat
     values |= {"lastmessage": last[-1].text if last else "", "lastmessageid": str(len(last) - 1) if last else ""}
-    for name, seen in (
-        ("lastusermessage", [each for each in moment.chat if each.is_user]),
-        ("lastcharmessage", [each for each in moment.chat if not each.is_user]),
-    ):
-        values[name] = seen[-1].text if seen else ""
+    for name, is_user in (("lastusermessage", True), ("lastcharmessage", False)):
+        values[name] = next((each.text for each in reversed(moment.chat) if each.is_user is is_user), "")
     values |= around.macros
     macros = Macros({**values, **around.filled}, dict(variables))
     inside = {name: macros.fill(text) for name, text in around.filled.items()}
