@@ -38,6 +38,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "change": "notes.notes.change_property",
     "move": "notes.notes.move_notes",
     "delete": "notes.notes.delete_notes",
+    "duplicate": "notes.notes.duplicate_notes",
     "links": "notes.notes.list_links",
     "entries": "notes.notes.entries",
     "import": "notes.lorebooks.import_books",

@@ -31,11 +31,18 @@ from lorestudio.studio.notes.batch_edit import (
     plan_numbers,
     plan_property,
 )
-from lorestudio.studio.notes.book_entries import BookNotes, entry_changes, is_book_entry, plan_removal, plan_title
+from lorestudio.studio.notes.book_entries import (
+    BookNotes,
+    entry_changes,
+    is_book_entry,
+    plan_copies,
+    plan_removal,
+    plan_title,
+)
 from lorestudio.studio.notes.changes.change_set import NoteFileChange
 from lorestudio.studio.notes.changes.log import ChangeLog
 from lorestudio.studio.notes.making_entries import PlainNote, candidates, groups, plain_notes, plan_entries
-from lorestudio.studio.notes.note_files import plan_delete
+from lorestudio.studio.notes.note_files import plan_delete, plan_duplicate
 from lorestudio.studio.notes.renaming import NewName, OldKey, plan_move, plan_rename
 from lorestudio.studio.notes.search import (
     FoundNote,
@@ -43,6 +50,7 @@ from lorestudio.studio.notes.search import (
     SearchOptions,
     SearchPlace,
     parse_query,
+    plan_links,
     plan_replace,
     search,
 )
@@ -232,6 +240,21 @@ def delete_notes(
     )
 
 
+def duplicate_notes(
+    vault: LoreArgument,
+    notes: Annotated[list[str], "<NOTE...>", "The notes, or entries of a lorebook."],
+    *,
+    dry_run: Annotated[bool, "Print what would change, and change nothing."] = False,
+) -> None:
+    """Make a copy of notes beside them, or of entries in their lorebook, as one step."""
+    _carry_out_plan(
+        vault,
+        notes,
+        lambda lore, paths: plan_copies(paths) if vault.is_file() else plan_duplicate([lore], paths),
+        dry_run=dry_run,
+    )
+
+
 def _carry_out_plan(
     vault: Path, names: Sequence[str], plan: Callable[[VaultNotes, Sequence[Path]], Planned], *, dry_run: bool
 ) -> None:
@@ -266,6 +289,8 @@ def list_links(
     note: NoteArgument,
     by: SystemOptions,
     *,
+    link: Annotated[bool, "Make links of all places where it is named without one, as one step."] = False,
+    dry_run: Annotated[bool, "With --link: print what would change."] = False,
     settings: SettingsOption = None,
     rules: RulesOption = None,
     as_json: JsonOption = False,
@@ -274,6 +299,9 @@ def list_links(
 
     Of a lorebook's entry: which entries its text wakes, and which wake it.
     """
+    if link:
+        _carry_out_plan(vault, [note], _linked, dry_run=dry_run)
+        return
     notes = lore_of(vault)
     project = open_project([vault], None, settings, rules=rules_named(rules))
     say_all(project.problems)
@@ -287,6 +315,14 @@ def list_links(
         print_json(_links_json(notes, filename, finder), 1)
     else:
         echo("\n".join(_links_text(notes, filename, finder)))
+
+
+def _linked(notes: VaultNotes, paths: Sequence[Path]) -> Planned:
+    (path,) = paths
+    mentions = notes.index.mentions(notes.filename(path) or "")
+    if not mentions:
+        raise InputError("--link", "no other note names it without a link.")
+    return plan_links([notes], path, mentions)
 
 
 def change_log(folders: Sequence[Path], *, dry_run: bool = False) -> ChangeLog:

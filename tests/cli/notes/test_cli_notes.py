@@ -430,3 +430,32 @@ def test_without_entries_no_order_is_said_to_be_right(lorestudio: Run, tmp_path:
     result = lorestudio("order", tmp_path / "plain")
     assert "already" not in result.stderr
     assert "no note has the tag “lorebook”" in result.stderr
+
+
+def test_notes_and_entries_are_copied_as_one_step(lorestudio: Run, notes: Path, book: Path) -> None:
+    assert lorestudio("duplicate", notes, "Lamp", "--dry-run").exit_code == 0
+    assert contents(notes) == NOTES
+    copied = lorestudio("duplicate", notes, "Lamp")
+    assert (copied.exit_code, contents(notes)["places/Lamp 2.md"]) == (
+        0,
+        NOTES["places/Lamp.md"].replace("# Lamp", "# Lamp 2"),
+    )
+    lorestudio("undo", notes, "--yes")
+    assert contents(notes) == NOTES
+    assert lorestudio("duplicate", book, "Bell").exit_code == 0
+    assert lorestudio("search", book, "hangs").stdout.count("(Bell)") == 2
+
+
+def test_where_a_note_is_named_links_are_made(lorestudio: Run, notes: Path, book: Path) -> None:
+    assert lorestudio("links", notes, "Lamp", "--link", "--dry-run").exit_code == 0
+    assert contents(notes) == NOTES
+    linked = lorestudio("links", notes, "Lamp", "--link")
+    assert (linked.exit_code, contents(notes)["Tale.md"].endswith("and the [[Lamp|lamp]] by [[Nobody]].\n")) == (
+        0,
+        True,
+    )
+    for lore, name in ((notes, "Lamp"), (book, "Bell")):
+        nothing = lorestudio("links", lore, name, "--link")
+        assert (nothing.exit_code, nothing.stderr.splitlines()[-1]) == (
+            2, "lorestudio: --link: no other note names it without a link.",
+        )  # fmt: skip
