@@ -203,7 +203,6 @@ class FindLine(QWidget):
         same = (found.selectionStart(), found.selectionEnd()) == (cursor.selectionStart(), cursor.selectionEnd())
         if same and cursor.hasSelection() and not text.isReadOnly():
             cursor.insertText(self.new.text())
-            text.setTextCursor(cursor)
         self._go()
 
     def _replace_all(self) -> None:
