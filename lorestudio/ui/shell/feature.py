@@ -232,9 +232,7 @@ class LatePane(Generic[PaneT]):
         pane.wanted.connect(feature.context.run)
         vars(feature)[self._attribute] = pane  # from now on the feature has it itself, and this is not asked again
         feature.pane_made(self.name)
-        dock = feature.context.layout.docks.get(self.name)
-        if dock is not None:
-            dock.take(pane)
+        feature.context.layout.docks[self.name].take(pane)
         return pane
 
     def planned(self, feature: Feature) -> PlannedPane:

@@ -73,7 +73,7 @@ def test_a_picture_is_taken_of_what_is_done_then(tmp_path: Path) -> None:
         QTimer(window, interval=200, singleShot=True, timeout=lambda: done.append(True)).start()  # waits for a pause
 
     path = tmp_path / "window.png"
-    ui_app.run(replace(make_project(tmp_path / "vault"), chat=None), screenshot=path)
+    assert ui_app.run(replace(make_project(tmp_path / "vault"), chat=None), screenshot=path) == 0
     picture = QImage(str(path))
     assert (picture.width(), picture.height()) == (1280, 800)
     ui_app.render_window(make_project(tmp_path / "other"), path, (900, 600), then=then)
