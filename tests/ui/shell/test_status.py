@@ -10,6 +10,7 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
 from lorestudio.domain.records import replace
+from lorestudio.ui.shell import bars
 from lorestudio.ui.shell.bars import StatusLine
 from tests.ui.conftest import drain
 from tests.ui.worlds import make_project
@@ -185,3 +186,54 @@ def test_what_is_said_is_not_cut_off_by_what_is_there_at_any_time(
     assert line.fontMetrics().horizontalAdvance(text) < line._run.x()
     line.clearMessage()
     assert all(part.isVisible() for part in always)
+
+
+def test_what_is_read_can_be_stopped_as_long_as_that_makes_sense(line: StatusLine, session: Said) -> None:
+    assert (line.stop.isVisible(), line.stop.text()) == (False, "Stop")
+    assert line.stop.accessibleName() == "Stop reading (Ctrl+.)"
+    for can in (True, False):
+        session.reading.stoppable = can
+        session.state_changed.emit()
+        assert line.stop.isVisible() is can
+
+
+def test_what_answers_rest_on_is_worked_out_for_another_project_or_system_only(
+    line: StatusLine, session: Said, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+
+    def basis(_project: object, system: str) -> list[SimpleNamespace]:
+        asked.append(system)
+        known = SimpleNamespace(words="10 tokens", subject="Tokens", sentence="They are counted. " * 10)
+        return [known, SimpleNamespace(words="", subject="Rules", sentence=f"Those of {system}.")]
+
+    monkeypatch.setattr(bars, "basis_of", basis)
+    for system in ("deeplore", "world-info"):
+        session.choice.system = system
+        for name in ("one", "two"):
+            session.project = make_project(tmp_path / name)
+            for _ in range(2):
+                session.state_changed.emit()
+        assert line.basis.text() == "10 tokens"
+        assert line.basis.toolTip().endswith(f"Rules: Those of {system}.")
+        assert max(map(len, line.basis.toolTip().splitlines())) <= bars.TIP_WIDTH
+    assert asked == ["deeplore", "deeplore", "world-info", "world-info"]
+    session.choice.system = "deeplore"
+    session.choice_changed.emit()
+    assert asked[4:] == ["deeplore"]
+
+
+def test_what_is_said_stays_for_a_while_and_what_it_hid_comes_back(
+    line: StatusLine, session: Said, tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session.project = make_project(tmp_path)
+    session.project_changed.emit()
+    usual = in_sight(line)
+    monkeypatch.setattr(bars, "FLASH_MS", 1)
+    line.flash("Done.")
+    assert line.currentMessage() == "Done."
+    assert line._vault.text() not in in_sight(line)
+    session.state_changed.emit()
+    assert line._vault.text() not in in_sight(line)
+    qtbot.waitUntil(lambda: not line.currentMessage())
+    assert in_sight(line) == usual
