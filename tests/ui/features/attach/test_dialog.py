@@ -214,12 +214,33 @@ def test_what_can_be_done_follows_what_is_chosen(opened: Any, session: Session, 
         ["/chat/completions", "answered, 0.9 s"], ["/chat/completions", "redacted · answered, 0.9 s"],
     ]  # fmt: skip
     assert able(dialog) == [False] * 6
+
+    def why() -> list[str]:
+        return [
+            each.toolTip().rpartition("\n")[2] for each in (dialog.go, dialog.open_button, dialog.redact, dialog.delete)
+        ]
+
+    one, unmasked = "Choose one capture first.", "Choose a capture that is not redacted yet."
+    assert why() == [one, one, unmasked, one]
+    assert dialog.compare.toolTip().endswith("Open a chat, and capture a request first.")
     choose(dialog, ASKED)
     assert able(dialog) == [False, False, False, True, True, True]
+    assert why()[:2] == ["No reply of the open chat is known for it.", ""]
     choose(dialog, MASKED)
     assert able(dialog) == [False, False, False, True, False, True]
+    assert why()[2] == unmasked
     choose(dialog, ASKED, MASKED)
     assert able(dialog) == [False, False, False, False, True, True]
+    assert why()[:2] == [one, one]
+    live.busy = True
+    live.changed.emit()
+    busy = "Wait until the work under way has ended."
+    assert able(dialog) == [False] * 6
+    assert why()[2:] == [busy, busy]
+    assert all(each.toolTip().endswith(busy) for each in (dialog.compare, dialog.keep_answers, dialog.switch))
+    live.busy = False
+    live.changed.emit()
+    assert dialog.switch.isEnabled()
     session.set_project(make_project(chat=False))
     dialog._settle()
     assert able(dialog)[:2] == [False, False]

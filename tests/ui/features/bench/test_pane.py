@@ -420,7 +420,7 @@ def test_behind_a_chat_that_was_not_run_it_says_what_to_do(make_window, qtbot) -
     assert "Quay" in titles(pane)
 
 
-@pytest.mark.long
+@pytest.mark.always
 def test_a_project_without_a_chat_has_nothing_to_stand_behind(make_window, qtbot) -> None:
     window = make_window(make_simulator=Simulator)
     window.show_pane("bench")

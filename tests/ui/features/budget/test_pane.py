@@ -361,6 +361,7 @@ def test_a_row_of_the_list_looks_like_its_segment(qtbot: QtBot, theme: Theme) ->
     assert [each.text for each in looks["Skarn"].strips[0].right] == ["1,200"]
 
 
+@pytest.mark.always
 @pytest.mark.own_window
 def test_a_trial_that_fails_is_told_and_one_that_is_left_shows_the_run_again(
     window: MainWindow, pane: BudgetPane, qtbot: QtBot, caplog: pytest.LogCaptureFixture

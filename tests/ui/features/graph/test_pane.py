@@ -878,6 +878,7 @@ def test_the_whole_is_in_sight_at_first_and_what_is_made_anew_stays_as_near_as_i
     assert pane.note.isHidden()
 
 
+@pytest.mark.always
 def test_surroundings_of_what_is_kept_out_can_be_asked_for(make_window: Make, qtbot: QtBot) -> None:
     window = make_window(make_project(entries=(*VAULT, Entry(5, "Secret.md", "vault", "Secret", graph=False))))
     window.run("go.graph")
@@ -978,6 +979,10 @@ def test_the_menu_of_a_node_fits_what_is_the_case(window: MainWindow, pane: Grap
     assert pane.note.text() == "No way leads from Bell to Crown."
     pane.show_way(RULES, DAWNKEEP)
     assert pane.note.text() == "2 steps: Rules → Crown → Dawnkeep"
+    menu = pane.make_menu(SKARN)
+    next(action for action in menu.actions() if action.text() == "Show its surroundings").trigger()
+    assert (window.selection.entry, pane.bar.is_local()) == (SKARN, True)
+    menu.deleteLater()
 
 
 def test_the_next_hit_goes_round(window: MainWindow, pane: GraphPane, qtbot: QtBot) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from PySide6.QtWidgets import QPushButton, QRadioButton, QWidget
+from PySide6.QtWidgets import QFormLayout, QPushButton, QRadioButton, QWidget
 
 from lorestudio.domain.lifecycle import Cancelled
 from lorestudio.exchange.lorebooks.crossing import EntryFate, Fidelity, FieldFate, LoreReport
@@ -21,6 +21,7 @@ from lorestudio.ui.features.lorebooks import dialogs
 from lorestudio.ui.features.lorebooks.dialogs import (
     EntryRow,
     ExportBookDialog,
+    ImportBooksDialog,
     LoreDialog,
     SyncDialog,
     _as_text,
@@ -138,8 +139,9 @@ ROWS = (EntryRow(("b", "1"), "Skarn", "a.md", ""), EntryRow(("b", "2"), "Bell", 
 
 
 def test_what_is_found_is_shown_and_may_be_done_once_losses_are_agreed_to(dialog: LoreDialog) -> None:
-    assert not dialog.ok.isEnabled()
+    assert (dialog.ok.isEnabled(), dialog.ok.toolTip()) == (False, "There is nothing to do yet.")
     dialog.show_reports([LoreReport("a", "b", (fate(("key", EXACT)),))], ROWS)
+    assert dialog.ok.toolTip() == ""
     assert [texts[:3] for texts in dialog.fields.texts()[1:]] == [["key", "exact", "1"]]
     assert (dialog.entries.rows, dialog.entries.chosen) == (ROWS, {("b", "1")})
     assert (dialog.bar.isVisible(), dialog.lossy.isVisible(), dialog.ok.isEnabled()) == (False, False, True)
@@ -147,6 +149,7 @@ def test_what_is_found_is_shown_and_may_be_done_once_losses_are_agreed_to(dialog
     dialog.show_reports([LoreReport("a", "b"), losing], ROWS)
     assert dialog.bar.label.text() == "It scans less. (2 times) Twice."
     assert (dialog.lossy.isVisible(), dialog.ok.isEnabled()) == (True, False)
+    assert dialog.ok.toolTip() == "Agree to what is lost first."
     dialog.lossy.click()
     assert dialog.ok.isEnabled()
     dialog.lossy.click()
@@ -272,6 +275,7 @@ def test_what_only_one_side_has_is_taken_over_left_or_deleted_as_chosen(linked: 
     dialog = linked.shown(SyncDialog)
     able = [each.isEnabled() for each in (dialog.ok, dialog.decide, dialog.elsewhere)]
     assert (dialog.state.text(), able) == ("Both sides say the same.", [False, False, True])
+    assert dialog.decide.toolTip() == "Nothing was changed in both."
     assert (dialog.book.currentText(), dialog.view.isVisible()) == (f"Sea · {linked.path}", False)
     linked.change(_1=None, _3={"key": ["reef"], "comment": "Reef", "content": "Sharp."})
     dialog = linked.shown(SyncDialog)
@@ -363,6 +367,30 @@ def test_a_vault_that_is_linked_to_no_book_offers_to_make_the_link(linked: Linke
     assert [each.text() for each in ways] == ["Import lorebooks…", "Export a lorebook…"]
     assert dialog.focusWidget() is ways[0]
     assert [each.isEnabled() for each in (dialog.ok, dialog.decide, dialog.elsewhere)] == [False] * 3
+    assert dialog.elsewhere.toolTip() == "No book is linked."
+
+
+@pytest.mark.parametrize(
+    ("kind", "names"),
+    [
+        (ImportBooksDialog, {
+            "Files": "files", "Into": "into", "Folder": "folder", "Duplicates": "twins", "Also": "excludes",
+            "Markdown": "split",
+        }),
+        (ExportBookDialog, {"Notes of": "vault", "Format": "form", "File": "file", "Into a copy of": "card"}),
+        (SyncDialog, {"Book": "book", "Changed in both": "prefer", "Gone": "gone"}),
+    ],
+)  # fmt: skip
+def test_each_field_stands_beside_its_name(linked: Linked, kind: type[LoreDialog], names: dict[str, str]) -> None:
+    dialog = linked.shown(kind)
+    (form,) = dialog.findChildren(QFormLayout)
+    roles = QFormLayout.ItemRole
+    found = {form.itemAt(row, roles.LabelRole): form.itemAt(row, roles.FieldRole) for row in range(form.rowCount())}
+    fields = {name.widget().text(): field.widget() for name, field in found.items() if name is not None}
+    for name, field in names.items():
+        one = getattr(dialog, field)
+        assert fields[name] is one or fields[name].isAncestorOf(one)
+    dialog.reject()
 
 
 def test_an_export_asks_for_a_card_only_where_the_book_goes_into_one(
