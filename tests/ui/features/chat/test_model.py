@@ -12,7 +12,7 @@ from lorestudio.domain.records import replace
 from lorestudio.trace.found_keys import FoundKey
 from lorestudio.trace.model import SeenChat
 from lorestudio.ui.features.chat.model import ChatList, ChatRow, Speaker, chip_text
-from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, DISPLAY, ITEM
+from lorestudio.ui.shell.qt import ACCESSIBLE_DESCRIPTION, ACCESSIBLE_TEXT, DISPLAY, ITEM, TOOLTIP
 from lorestudio.ui.widgets.paint import KeyQuery
 from tests.ui.conftest import check
 from tests.ui.worlds import SKARN, make_chat, make_trace
@@ -37,6 +37,17 @@ def test_one_row_per_message_and_the_reply_to_come() -> None:
     ]
     model.set_chat(None)
     assert model.rowCount() == 0
+
+
+def test_what_is_said_is_of_rows_that_there_are() -> None:
+    model = ChatList()
+    model.set_chat(make_chat())
+    first = model.index(0)
+    words = model.row(0).describe()
+    assert [first.data(role) for role in (ACCESSIBLE_TEXT, ACCESSIBLE_DESCRIPTION)] == [words, words]
+    assert (first.data(DISPLAY), first.data(ITEM), first.data(TOOLTIP)) == (model.row(0).text, model.row(0), None)
+    assert [model.data(QModelIndex(), role) for role in (DISPLAY, ITEM)] == [None, None]
+    assert model.rowCount(first) == 0
 
 
 def test_chips_and_swipes() -> None:

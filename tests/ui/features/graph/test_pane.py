@@ -356,10 +356,13 @@ def test_tab_goes_round_the_neighbours_and_then_on(window: MainWindow, pane: Gra
     assert window.selection.entry == DAWNKEEP
     press(qtbot, pane, Qt.Key.Key_Escape)
     assert window.selection.entry == CROWN
-    window.selection.choose_entry(BELL)
-    press(qtbot, pane, Qt.Key.Key_Tab)
-    assert window.selection.entry == BELL
-    assert not pane.view.hasFocus()
+    for entry in (BELL, None):  # without neighbours, or where nothing is chosen
+        pane.view.setFocus()
+        window.selection.choose_entry(entry)
+        for key in (Qt.Key.Key_Right, Qt.Key.Key_Tab)[entry is BELL :]:
+            press(qtbot, pane, key)
+            assert window.selection.entry == entry
+        assert not pane.view.hasFocus()
 
 
 def test_zoom_fit_and_pan_by_keyboard(window: MainWindow, pane: GraphPane, qtbot: QtBot) -> None:
