@@ -93,56 +93,6 @@ def test_the_pane_comes_before_any_system_is_loaded_that_nobody_asked_for(
     assert real.features.systems.compare.choose_button.text() == "Runs: 3"
 
 
-@pytest.mark.always
-def test_systems_that_are_not_there_are_loaded_beside_the_window(
-    real: MainWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    built_in, go_on, window = registry._built_in, threading.Event(), threading.current_thread()
-    loaded: dict[str, threading.Thread | None] = {registry.MAIN.name: None}  # the one that is chosen
-
-    def load(name: str) -> SystemKind:
-        if name not in loaded:
-            assert go_on.wait(20)
-        loaded.setdefault(name, threading.current_thread())
-        return built_in(name)
-
-    real.show_pane("compare")
-    settled(qtbot, real)
-    pane = real.features.systems.compare
-    monkeypatch.setattr(registry, "_built_in", load)
-    monkeypatch.setattr(Registered, "loaded", property(lambda _kinds: len(loaded) == len(registry.BUILT_IN)))
-    real.features.systems.show_page()
-    real.run("systems.compare")
-    drain()
-    assert len(loaded) == 1
-    assert (pane.empty.title.text(), pane.choose_button.isVisible()) == ("Loading the systems…", False)
-    go_on.set()
-    settled(qtbot, real)
-    assert window not in loaded.values()
-    assert (pane.choose_button.text(), pane.choose_button.isVisible()) == ("Runs: 3", True)
-    assert pane.found is not None
-
-
-@pytest.mark.always
-def test_a_system_that_cannot_be_loaded_is_told_and_tried_again(
-    real: MainWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def broken(name: str) -> SystemKind:
-        raise ImportError(f"{name} is broken")
-
-    pane = real.features.systems.compare
-    with monkeypatch.context() as patched:
-        patched.setattr(Registered, "loaded", False)
-        patched.setattr(Registered, "values", lambda _kinds: [broken("recap")])
-        real.features.systems.show_page()
-        settled(qtbot, real)
-        assert pane.empty.title.text() == "The systems cannot be loaded"
-        assert "recap is broken" in pane.empty.text.text()
-    pane.run()
-    settled(qtbot, real)
-    assert pane.found is not None
-
-
 def able(window: MainWindow) -> list[bool]:
     """Whether a comparison can be copied and saved."""
     return [window.commands.actions[f"systems.{name}"].isEnabled() for name in ("copy", "csv", "picture")]
@@ -561,6 +511,53 @@ def desk(make_session: Callable[..., Session], theme: Theme, tmp_path: Path, qtb
         return Desk(pane, session, qtbot)
 
     return make
+
+
+def test_systems_that_are_not_there_are_loaded_beside_the_window(
+    desk: Callable[..., Desk], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    built_in, go_on, window = registry._built_in, threading.Event(), threading.current_thread()
+    loaded: dict[str, threading.Thread | None] = {registry.MAIN.name: None}  # the one that is chosen
+
+    def load(name: str) -> SystemKind:
+        if name not in loaded:
+            assert go_on.wait(20)
+        loaded.setdefault(name, threading.current_thread())
+        return built_in(name)
+
+    begun = desk()
+    pane = begun.pane
+    monkeypatch.setattr(registry, "_built_in", load)
+    monkeypatch.setattr(Registered, "loaded", property(lambda _kinds: len(loaded) == len(registry.BUILT_IN)))
+    pane.show()
+    pane.looked_at.emit()
+    pane.run()
+    drain()
+    assert len(loaded) == 1
+    assert (pane.empty.title.text(), pane.choose_button.isVisible()) == ("Loading the systems…", False)
+    go_on.set()
+    begun.settle()
+    assert window not in loaded.values()
+    assert (pane.choose_button.text(), pane.choose_button.isVisible()) == ("Runs: 3", True)
+    assert pane.found is not None
+
+
+def test_a_system_that_cannot_be_loaded_is_told_and_tried_again(
+    desk: Callable[..., Desk], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(name: str) -> SystemKind:
+        raise ImportError(f"{name} is broken")
+
+    begun = desk()
+    pane = begun.pane
+    with monkeypatch.context() as patched:
+        patched.setattr(Registered, "loaded", False)
+        patched.setattr(Registered, "values", lambda _kinds: [broken("recap")])
+        begun.look()
+        assert pane.empty.title.text() == "The systems cannot be loaded"
+        assert "recap is broken" in pane.empty.text.text()
+    begun.run()
+    assert pane.found is not None
 
 
 def test_the_last_comparison_is_shown_again_with_its_files_and_run_by_nobody(
