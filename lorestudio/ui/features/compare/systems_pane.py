@@ -18,6 +18,7 @@ from lorestudio.domain.chat import Generation
 from lorestudio.domain.lifecycle import Cancelled
 from lorestudio.settings.store import SettingsProfile
 from lorestudio.studio.compare.comparison import FEWEST, Comparison, compared_last, total_rows
+from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.run_store import chat_id
 from lorestudio.systems.registry import COMPARED_AT_FIRST, KINDS
 from lorestudio.trace.text import turn_words
@@ -293,20 +294,18 @@ class SystemsPane(Pane):
         self._when_loaded(self._run)
 
     def _run(self) -> None:
-        wanted = self._wanted()
-        if self._session.chat is None or self.running or len(wanted) < FEWEST:
+        wanted, project = self._wanted(), self._session.project
+        if project is None or project.chat is None or self.running or len(wanted) < FEWEST:
             self._show_choice()
             return
         if self._session.runs.replaying:
             self.state.setText(tr("The chat is being replayed; compare when that is done."))
             return
-        self._compare(wanted)
+        self._compare(project, wanted)
 
-    def _compare(self, offers: Sequence[Offer], *, only_kept: bool = False) -> None:
+    def _compare(self, project: Project, offers: Sequence[Offer], *, only_kept: bool = False) -> None:
         session = self._session
-        if session.project is None:
-            return
-        work = partial(compare_offers, session.project, offers, session.choice.source.kind, session.keep_in, only_kept)
+        work = partial(compare_offers, project, offers, session.choice.source.kind, session.keep_in, only_kept)
         self._job = job = session.jobs.start(
             tr("Comparing systems"),
             work,
@@ -346,7 +345,7 @@ class SystemsPane(Pane):
         if len(there) != len(keys):
             return
         self.chosen = list(keys)
-        self._compare(there, only_kept=True)
+        self._compare(project, there, only_kept=True)
 
     def _seen(self) -> None:
         if not self._was_seen:
@@ -480,7 +479,7 @@ class SystemsPane(Pane):
         self.choose_button.setAccessibleName(self.choose_button.toolTip())
         self._show_buttons()
         if not self.running:  # else how far it is stays
-            self._tell(self._standing() if self.found is not None else "")
+            self._tell(self._standing())
         if self.found is not None:
             self.pages.setCurrentWidget(self.tabs)
             turns = count(len(self.found.turns), "turn", "turns")
