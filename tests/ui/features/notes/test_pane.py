@@ -24,7 +24,7 @@ from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.tryout.preview import EditedNote, EntryOutcome, NoteText, Preview
 from lorestudio.trace.found_keys import KeyMatch, WouldMatch
 from lorestudio.ui.features.notes.conflict_dialog import ConflictDialog
-from lorestudio.ui.features.notes.editor.body import links_in
+from lorestudio.ui.features.notes.editor.body import addresses_in, links_in
 from lorestudio.ui.features.notes.history import HistoryDialog, RecoveryDialog
 from lorestudio.ui.features.notes.pane import SOURCE, TEXT, WRITE, EntryPane
 from lorestudio.ui.features.vault.table import note_title
@@ -1159,6 +1159,52 @@ def test_a_link_that_leads_nowhere_offers_to_make_the_note_where_somebody_can(al
     (button,) = (each for each in pane.bar.findChildren(QPushButton) if each.text())
     button.click()
     assert (wanted, pane.bar.isHidden()) == (["Elsewhere"], True)
+
+
+def test_a_link_leads_to_a_place_of_this_note_or_of_another(alone) -> None:
+    pane = alone.pane
+    write(pane, "\n\n## Its lair\n\nAshes. ^ashes\n")
+    for target, line in (("#its lair", "## Its lair"), ("#^ashes", "Ashes. ^ashes"), ("#Nothing", "Ashes. ^ashes")):
+        pane.follow(link(target))
+        assert (alone.selection.entry, pane.source.textCursor().block().text()) == (SKARN, line)
+    alone.choose(BELL)
+    pane.follow(link("Skarn#Skarn#Its lair"))
+    alone.settle()
+    assert (alone.selection.entry, pane.source.textCursor().selectedText()) == (SKARN, "## Its lair")
+    pane.follow(link("Bell"))
+    alone.settle()
+    assert (alone.selection.entry, pane.source.textCursor().hasSelection()) == (BELL, False)
+
+
+def test_files_are_opened_by_the_desktop_unless_they_may_be_programs(alone, monkeypatch) -> None:
+    pane, opened = alone.pane, []
+    monkeypatch.setattr(QDesktopServices, "openUrl", lambda url: opened.append(url.toString()) or len(opened) < 3)
+    picture = pane.path.parent / "map.png"
+    picture.write_bytes(b"")
+    pane._look_beside()  # what lies beside the notes is read anew
+    alone.settle()
+    (address,) = addresses_in("<https://example.org/a>")
+    pane.follow(link("map.png"))
+    pane.follow(address)
+    assert (opened, pane.bar.isHidden()) == ([picture.as_uri(), "https://example.org/a"], True)
+    pane.follow(link("map.png"))
+    assert pane.bar.label.text() == f"No program of this computer opens {picture.as_uri()}."
+    pane.follow(link("lost.png"))
+    assert pane.bar.label.text() == "No file is called “lost.png”."
+    pane.open_outside(QUrl.fromLocalFile(str(picture.with_name("map.png.desktop"))))
+    assert pane.bar.label.text() == "“map.png.desktop” may be a program, so it is not opened from here."
+    assert len(opened) == 3
+
+
+def test_words_are_looked_for_where_a_note_is_shown(alone) -> None:
+    assert alone.pane.open_search()
+    assert alone.pane.finder.isVisible()
+    alone.pane.finder.hide()
+    alone.selection.clear()
+    alone.settle()
+    assert not alone.pane.open_search()
+    assert not alone.pane.finder.isVisible()
+    assert alone.pane.focus_target() is alone.pane
 
 
 def test_aliases_are_read_with_the_first_note_and_lead_to_theirs(make_alone, tmp_path: Path) -> None:

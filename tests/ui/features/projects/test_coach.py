@@ -30,7 +30,7 @@ def press(window) -> None:
     settle(window)
 
 
-@pytest.mark.long
+@pytest.mark.always
 def test_it_leads_from_the_question_to_the_change_and_back(demo) -> None:
     coach, before = demo.features.projects.coach, demo.session.project.settings
     assert coach.isVisible()

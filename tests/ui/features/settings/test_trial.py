@@ -22,6 +22,17 @@ from lorestudio.ui.features.settings.trial import SettingTrial, Trial, diff_line
 from lorestudio.ui.state.drafts import Drafts, LivePreview
 from lorestudio.ui.state.selection import Selection
 from tests.ui.conftest import drain
+from tests.ui.worlds import make_trace
+
+
+def test_a_run_that_changes_nothing_or_only_its_text_says_so() -> None:
+    before = make_trace()
+    tokens = f"{sum(each.tokens for each in before.injections)} tokens"
+    assert diff_lines(compare(before, before)) == [f"No difference: the same entries go in, {tokens}."]
+    other = replace(before, prompt=(*before.prompt, *before.prompt[-1:]))
+    assert diff_lines(compare(before, other)) == [
+        f"The same entries go in, {tokens}, but the text around them or their place is another."
+    ]
 
 
 def two_notes(tmp_path):

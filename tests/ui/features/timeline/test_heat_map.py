@@ -6,9 +6,9 @@ from itertools import pairwise, product
 from types import MappingProxyType
 
 import pytest
-from PySide6.QtCore import QPoint, QPointF, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QFont, QFontMetricsF, QImage, QPainter, QWheelEvent
-from PySide6.QtWidgets import QApplication
+from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QFont, QFontMetricsF, QHelpEvent, QImage, QPainter, QWheelEvent
+from PySide6.QtWidgets import QApplication, QToolTip
 from pytestqt.qtbot import QtBot
 
 from lorestudio.domain.chat import Generation
@@ -32,6 +32,7 @@ from lorestudio.ui.features.timeline.drawing import (
 from lorestudio.ui.features.timeline.map_content import MapContent
 from lorestudio.ui.features.timeline.pane import USUAL, ZOOMS, HeatMap
 from lorestudio.ui.shell.main_window import MainWindow
+from lorestudio.ui.shell.qt import plain
 from lorestudio.ui.shell.theme import Theme, glyph, scaled
 from lorestudio.ui.widgets.paint import BLANK, Mark, fate_mark
 from tests.ui.conftest import menu_of_picture, titles_of
@@ -193,6 +194,21 @@ def test_the_wheel_zooms_around_the_pointer_and_scrolls_across(theme: Theme, vie
     assert view.cell_at(QPointF(view.geometry_now().titles + 100, 60)) == under
     turn_wheel(view, -120, control)
     assert view.cell == USUAL
+
+
+def test_what_is_under_the_pointer_is_told_in_words(
+    view: HeatMap, content: MapContent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[str] = []
+    monkeypatch.setattr(QToolTip, "showText", lambda _place, words, *_more: told.append(words))
+    turn = content.columns.index(Generation(2)) if Generation(2) in content.columns else 0
+    cell, place = at(view, 1, turn), view.geometry_now()
+    axis, title = QPoint(cell.x(), int(AXIS) // 2), QPoint(int(place.titles) // 2, cell.y())
+    for point in (cell, axis, title, QPoint(title.x(), axis.y())):
+        event = QHelpEvent(QEvent.Type.ToolTip, point, view.viewport().mapToGlobal(point))
+        QApplication.sendEvent(view.viewport(), event)
+    wanted = [content.describe(1, turn), content.describe_column(turn), content.titles[1], ""]
+    assert [plain(each) if each else "" for each in wanted] == told
 
 
 def test_columns_fill_the_room_until_a_width_is_chosen_for_the_chat(theme: Theme, qtbot: QtBot) -> None:

@@ -190,6 +190,12 @@ def test_rows_lead_to_entries_and_messages(page: PromptPage, qtbot: QtBot) -> No
     assert not page.view.selectionModel().hasSelection()
 
 
+def test_an_entry_that_was_chosen_before_the_prompt_is_there_is_looked_at_in_it(page: PromptPage, qtbot: QtBot) -> None:
+    page.choose_entry(SKARN)
+    put(page, qtbot, make_trace())
+    assert page.view.currentIndex().row() == page.model.place_of_entry(SKARN) > 0
+
+
 def test_another_width_breaks_the_lines_anew(page: PromptPage) -> None:
     page.model.set_rows([PromptRow("Skarn", text="word " * 60), PromptRow("Bell", text="Ring.")])
     page._pages.setCurrentWidget(page.view)

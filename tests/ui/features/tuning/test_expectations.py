@@ -220,7 +220,7 @@ def typed(text: str) -> None:
     drain()
 
 
-@pytest.mark.long
+@pytest.mark.always
 def test_every_kind_can_be_said(window: MainWindow, vault: Path, qtbot) -> None:
     choose(window, "Bell.md")
     window.chat.show_generation(Generation(2))

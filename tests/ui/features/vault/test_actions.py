@@ -368,7 +368,7 @@ def test_notes_are_dragged_into_a_folder_of_the_tree(window, vault) -> None:
     assert chosen_file(window) in {"", "places/Bell.md"}
 
 
-@pytest.mark.long
+@pytest.mark.always
 def test_delete_goes_to_the_trash_and_comes_back(window, vault, qtbot) -> None:
     choose(window, "Skarn.md")
     window.show_pane("vault")
@@ -791,7 +791,7 @@ def test_the_palette_lists_the_new_actions(window) -> None:
 # ---- problems -------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.long
+@pytest.mark.always
 def test_what_the_checks_offer_is_mended_as_one_step(window, vault) -> None:
     after = NOTES["Bell.md"].replace("enabled: true", "enabled: false")
     repairs = (

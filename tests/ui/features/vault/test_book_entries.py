@@ -155,7 +155,7 @@ def test_entries_are_copied_switched_deleted_renamed_and_all_is_undone(window: M
     assert not window.commands.actions["note.move"].isEnabled()
 
 
-@pytest.mark.long
+@pytest.mark.always
 def test_a_new_entry_is_made_in_the_book_and_shown(window: MainWindow) -> None:
     window.run("note.new")
     dialog = next(each for each in QApplication.topLevelWidgets() if isinstance(each, QDialog) and each.isVisible())

@@ -375,7 +375,7 @@ class NoteEditor(QWidget):
         for number, text in enumerate(for_editor(self.buffer.text).split("\n") if self.buffer is not None else (), 1):
             found = _HEADING.match(text)
             named = text.endswith(words) if words.startswith("^") else found is not None
-            if words and named and (found is None or comparable(text[found.end() :].strip()) == words):
+            if named and (found is None or comparable(text[found.end() :].strip()) == words):
                 return number, text
         return None
 

@@ -526,6 +526,13 @@ def test_only_titles_of_entries_count_for_deeplore() -> None:
     assert not BOOK.is_title("README")
 
 
+def test_a_folder_that_cannot_be_read_is_no_note_to_link_to() -> None:
+    locked = LeftOutNote("locked", "v", NoteProblem.UNREADABLE, "No permission.")
+    book = TitleBook(VaultIndex((Entry(0, "Moth.md", "v", "Moth"),), (locked,)))
+    assert book.find(link("locked")) is None
+    assert book.offers("lock") == []
+
+
 def test_offers_are_ranked_and_few() -> None:
     many = TitleBook(VaultIndex(tuple(Entry(n, f"{n}.md", "v", f"Dragon {n}") for n in range(3000))))
     assert len(many.offers("dragon")) == MOST

@@ -380,6 +380,7 @@ def drop(field: ChipsField, place: int, at: QPoint) -> None:
         QPointF(at), Qt.DropAction.MoveAction, data, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
     )
     field.dropEvent(event)
+    assert event.isAccepted()  # else it is drawn on its way back
 
 
 def test_a_chip_is_dropped_before_the_one_under_the_pointer(chips: tuple[ChipsField, list[object]]) -> None:

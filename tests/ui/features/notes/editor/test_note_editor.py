@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from lorestudio.domain.entry import Entry, VaultIndex
+from lorestudio.domain.records import replace
 from lorestudio.ui.features.notes.editor.body import TitleBook, addresses_in
 from lorestudio.ui.features.notes.editor.buffer import NoteBuffer
 from lorestudio.ui.features.notes.editor.fields import FieldContext
@@ -21,6 +22,7 @@ from lorestudio.ui.features.notes.editor.note_editor import CHEAP_SECONDS, Markd
 from lorestudio.ui.shell.theme import Theme
 from tests.ui.conftest import drain
 from tests.ui.features.notes.editor.notes import PLAIN, link
+from tests.ui.worlds import ENTRIES, LEFT_OUT
 
 Make = Callable[[str], NoteEditor]
 
@@ -52,6 +54,28 @@ def test_places_of_the_file_are_gone_to(make_editor: Make) -> None:
     assert editor.body.hasFocus()
     editor.select_in_line(99, 0, 1)
     assert editor.body.textCursor().selectedText() == "dragon"
+
+
+def test_the_line_that_a_link_names_is_a_heading_of_the_last_part_or_a_block(make_editor: Make) -> None:
+    editor = make_editor(f"{PLAIN}\n## Its *lair*\n\nAshes. ^ashes\n")
+    heading, block = (10, "## Its *lair*"), (12, "Ashes. ^ashes")
+    for words, found in (
+        ("Its *lair*", heading), ("#ITS *LAIR* ", heading), ("Skarn#Its *lair*", heading), ("^ashes", block),
+        ("ashes", None), ("Its", None), ("", None), ("A dragon.", None), ("^", None),
+    ):  # fmt: skip
+        assert editor.line_of(words) == found, words
+
+
+def test_links_to_files_and_within_the_note_are_previewed(make_editor: Make) -> None:
+    editor = make_editor(PLAIN)
+    book = TitleBook(VaultIndex(ENTRIES, LEFT_OUT), {}, {"vault": ("maps/map.png",)})
+    editor.set_context(replace(editor.context, book=book))
+    editor.source = ("vault", "Skarn.md")
+    (address,) = addresses_in("See <https://example.org/a>.")
+    said = [editor._preview(each) for each in (link("map.png"), link("lost.png"), link("#Skarn"), address)]
+    opens = "\n\nCtrl+Click opens it."
+    assert said == [f"maps/map.png{opens}", "No file is called “lost.png”.", "", f"https://example.org/a{opens}"]
+    assert [editor._exists(link(each)) for each in ("map.png", "lost.png", "#Skarn")] == [True, False, True]
 
 
 def test_a_link_is_previewed(make_editor: Make) -> None:
