@@ -36,6 +36,7 @@ from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.ui.shell.main_window import MainWindow
 from lorestudio.ui.widgets.pane import EmptyState
+from lorestudio.ui.widgets.record_table import RecordTable
 from tests.ui.conftest import drain, settle
 from tests.ui.shell.conftest import uneven, unplaced
 from tests.ui.shell.test_connected import heard
@@ -139,6 +140,13 @@ def test_no_part_of_a_pane_has_the_room_around_it_that_dialogs_have(window: Main
 def test_room_around_parts_and_between_them_goes_in_steps_of_two_pixels(window: MainWindow) -> None:
     """So that what stands below each other stands in line: each pane had steps of its own."""
     assert [path_of(layout.parentWidget()) for layout in window.findChildren(QLayout) if uneven(layout)] == []
+
+
+def test_columns_are_given_even_widths(window: MainWindow) -> None:
+    assert window.features.graph.pane.lists is not None  # whose tables are made then
+    columns = [each for table in window.findChildren(RecordTable) for each in table.columns]
+    assert sum(each.width > 0 for each in columns) > 60
+    assert [each.title for each in columns if each.width > 0 and each.width % 2] == []
 
 
 def test_shares_of_the_room_are_as_small_as_can_be(window: MainWindow) -> None:
