@@ -257,28 +257,28 @@ class FoldingRow(QWidget):
         self._grid.addWidget(second, 0, 1)
         self.folded = False
 
+    def sizeHint(self) -> QSize:
+        """Qt: as wide as both beside each other, folded or not: else a row within another one stays folded."""
+        wide = self.first.sizeHint().width() + GAP + self.second.sizeHint().width()
+        return self._as_wide(wide, super().sizeHint())
+
     def minimumSizeHint(self) -> QSize:
         """Qt: as narrow as the wider of the two can be."""
-        margins = self._grid.contentsMargins()
         wide = max(self.first.minimumSizeHint().width(), self.second.minimumSizeHint().width())
-        height = self._grid.minimumSize().height()
-        return QSize(wide + margins.left() + margins.right(), height)
+        return self._as_wide(wide, self._grid.minimumSize())
+
+    def _as_wide(self, parts: int, whole: QSize) -> QSize:
+        margins = self._grid.contentsMargins()
+        return QSize(parts + margins.left() + margins.right(), whole.height())
 
     def event(self, event: QEvent) -> bool:
-        """Qt: a part became wider or narrower."""
-        if event.type() is QEvent.Type.LayoutRequest:
+        """Qt: a part or the row itself became wider or narrower."""
+        if event.type() in (QEvent.Type.LayoutRequest, QEvent.Type.Resize):
             self._arrange()
         return super().event(event)
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        """Qt: fold or unfold."""
-        super().resizeEvent(event)
-        self._arrange()
-
     def _arrange(self) -> None:
-        margins = self._grid.contentsMargins()
-        room = self.width() - margins.left() - margins.right()
-        folded = self.first.sizeHint().width() + GAP + self.second.sizeHint().width() > room
+        folded = self.sizeHint().width() > self.width()
         if folded != self.folded:
             self.folded = folded
             self._grid.removeWidget(self.second)

@@ -507,6 +507,22 @@ def test_what_two_parts_need_is_that_of_the_wider_one(qtbot: QtBot) -> None:
         assert (row.width(), row.folded) == (width, folded)
 
 
+def test_a_row_within_another_unfolds_as_soon_as_there_is_room_again(qtbot: QtBot) -> None:
+    inner = FoldingRow(QLabel("a button of some width"), QLabel("and another one"))
+    outer = FoldingRow(QLabel("a title"), inner)
+    qtbot.addWidget(outer)
+    outer.resize(600, 60)
+    outer.show()
+    drain()
+    wide = inner.sizeHint().width()
+    outer.resize(wide - 20, 100)
+    drain()
+    assert (outer.folded, inner.folded, inner.sizeHint().width()) == (True, True, wide)
+    outer.resize(600, 60)
+    drain()
+    assert (outer.folded, inner.folded, inner.width()) == (False, False, wide)
+
+
 def test_only_some_rows_are_shown_until_all_are_wanted(qtbot: QtBot, theme: Theme) -> None:
     parent = QWidget()
     qtbot.addWidget(parent)
