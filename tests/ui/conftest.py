@@ -181,7 +181,8 @@ def menu_of_picture(picture: QWidget, point: QPoint) -> QMenu:
 
 def titles_of(menu: QMenu, *, enabled: bool = False) -> list[str]:
     """What a menu offers, or what of it can be done."""
-    return [each.text().split("\t")[0] for each in menu.actions() if each.text() and (each.isEnabled() or not enabled)]
+    there = [each for each in menu.actions() if each.text() and each.isVisible()]
+    return [each.text().split("\t")[0] for each in there if each.isEnabled() or not enabled]
 
 
 def settle(window: MainWindow) -> None:

@@ -260,6 +260,7 @@ def test_nothing_of_a_pane_or_a_dialog_is_greyed_without_a_word() -> None:
         "layouts.py: widget",  # of `able` itself
         "layout.py: layout", "app.py: notifier",  # nothing that is seen
         "actions.py: made", "actions.py: self.actions[action.id]",  # which say what they need
+        "rows.py: made",  # as its button is, whose tooltip it has
         "record_table.py: action",  # the first column, which is always in sight
         "detail.py: self.accept",  # its tooltip is the problem of the proposal
         "dialogs.py: self.outcome", "editor.py: self.result",  # texts of what was tried before

@@ -369,7 +369,7 @@ class LinksPane(Pane):
 
     def _settle(self) -> None:
         row, mentions, ready = self._current(), self._mentions(), self._work.ready
-        self.go.setEnabled(row is not None and row.path is not None)
+        self.go.setVisible(row is not None and row.path is not None)
         self.link.setVisible(ready and row is not None and isinstance(row.key, Mention))
         self.link_all.setVisible(ready and len(mentions) > 1)
         self.link_all.setText(tr("Link all {amount}", amount=number(len(mentions))))

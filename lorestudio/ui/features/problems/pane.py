@@ -636,7 +636,7 @@ class ProblemsPane(Pane):
         finding = self.chosen()
         busy = tr("Wait until the notes are checked and the fixes worked out.") if self._busy else ""
         none = tr("Choose a problem first.") if finding is None else tr("It has no fix that can be worked out.")
-        self.go.setEnabled(finding is not None)
+        self.go.setVisible(finding is not None)
         able(self.details.fix, finding is not None and finding.fix is not None and not self._busy, busy or none)
         able(self.details.fix_all, self.model.safe and not self._busy, busy or tr("No problem listed has a safe fix."))
         self.details.explain(finding)
