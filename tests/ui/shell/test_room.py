@@ -211,6 +211,15 @@ def test_a_small_window_has_all_views_of_a_note_in_sight(studio: MainWindow) -> 
     assert tabs.sizeHint().width() <= tabs.width()
 
 
+def test_in_a_small_window_every_pane_beside_a_note_has_its_tab_in_sight(studio: MainWindow) -> None:
+    studio.resize(1024, 640)
+    studio.context.layout.enter(WRITE)
+    settle(studio)
+    rows = [each for each in studio.findChildren(QTabBar) if each.parent() is studio and each.isVisible()]
+    assert any("Problems" in [each.tabText(place) for place in range(each.count())] for each in rows)
+    assert [each for each in rows if each.sizeHint().width() > each.width()] == []
+
+
 def test_a_small_window_says_in_one_line_all_of_how_the_chat_is_run(studio: MainWindow) -> None:
     studio.resize(1024, 640)
     settle(studio)

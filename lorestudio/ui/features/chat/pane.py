@@ -278,7 +278,7 @@ class ChatPane(Pane):
     edit_orphaned = Signal(int, object)  # Message
 
     def __init__(self, theme: Theme, session: Session, selection: Selection) -> None:
-        super().__init__("chat", tr("Chat and replay"), theme)
+        super().__init__("chat", tr("Chat"), theme)
         self._session, self._selection = session, selection
         self.model = ChatList(self)
         self.model.set_traces(lambda message, swipe: self._session.runs.traces.get(Generation(message, swipe)))
