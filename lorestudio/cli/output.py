@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import signal
 import sys
 import threading
@@ -52,13 +53,29 @@ def echo(text: str | bytes = "", *, nl: bool = True, err: bool = False) -> None:
     typer.echo(shown(text) if isinstance(text, str) else text, nl=nl, err=err)
 
 
+_BEFORE = re.compile(r"\s*(?:\S.*\s{2}|\d+\. )?")
+"""What stands before the text of a line: blanks, and a number or what is in columns."""
+
+
+def folded(lines: Iterable[str], width: int) -> Iterator[str]:
+    """Lines of words in at most `width` cells each; what goes on stands below where the text of its line begins."""
+    from rich.console import Console  # noqa: PLC0415  # where nobody reads, nothing is folded
+    from rich.text import Text  # noqa: PLC0415  # the same
+
+    console = Console()
+    for line in lines:
+        found = _BEFORE.match(line)
+        begins = found.end() if found is not None and found.end() <= width * 2 // 3 else 0
+        parts = Text(line[begins:]).wrap(console, width - begins) or [Text()]
+        for number, part in enumerate(parts):
+            yield f"{' ' * begins if number else line[:begins]}{part.plain.rstrip()}".rstrip()
+
+
 def say(message: str) -> None:
     """One message on the error stream, in lines of its width where that is a terminal."""
     text = f"lorestudio: {message}"
     if sys.stderr.isatty():
-        from lorestudio.cli.screen import Screen, folded  # noqa: PLC0415  # most commands have nothing to say
-
-        text = "\n".join(folded(text.split("\n"), Screen(stderr=True).width))
+        text = "\n".join(folded(text.split("\n"), shutil.get_terminal_size().columns))
     echo(text, err=True)
 
 

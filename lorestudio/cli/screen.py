@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from rich import box
@@ -14,7 +13,7 @@ from rich.segment import Segment
 from rich.table import Column, Table
 from rich.text import Text
 
-from lorestudio.cli.output import echo, shown
+from lorestudio.cli.output import echo, folded, shown
 from lorestudio.domain.lifecycle import Progress
 
 
@@ -75,21 +74,6 @@ def _fit(columns: Sequence[Sequence[str]], width: int) -> bool:
     whole = sum(3 + max(cell_len(line) for cell in cells for line in cell.split("\n")) for cells in columns)
     longest = max(cell_len(word) for cells in columns for cell in cells for word in cell.split())
     return min(whole, (3 + min(longest, width // 3)) * len(columns)) < width
-
-
-_BEFORE = re.compile(r"\s*(?:\S.*\s{2}|\d+\. )?")
-"""What stands before the text of a line: blanks, and a number or what is in columns."""
-
-
-def folded(lines: Iterable[str], width: int) -> Iterator[str]:
-    """Lines of words in at most `width` cells each; what goes on stands below where the text of its line begins."""
-    console = Screen()
-    for line in lines:
-        found = _BEFORE.match(line)
-        begins = found.end() if found is not None and found.end() <= width * 2 // 3 else 0
-        parts = Text(line[begins:]).wrap(console, width - begins) or [Text()]
-        for number, part in enumerate(parts):
-            yield f"{' ' * begins if number else line[:begins]}{part.plain.rstrip()}".rstrip()
 
 
 def print_lines(lines: Iterable[str]) -> None:

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 from typer.testing import Result
 
+from lorestudio.cli.output import folded
 from lorestudio.cli.runs.explain import EntryExplained, entry_lines
-from lorestudio.cli.screen import Screen, folded
+from lorestudio.cli.screen import Screen
 from lorestudio.domain.resources import resource
 from lorestudio.studio.project.project import open_project
 from lorestudio.studio.replay.simulator import Simulator
