@@ -70,7 +70,6 @@ class StatusLine(QStatusBar):
             self.addWidget(part)
         self.problems = named(QToolButton(self, autoRaise=True), tr("Problems"))
         """How many errors and warnings there are; a press shows them."""
-        self.problems.hide()
         self.addPermanentWidget(self.problems)
         self.basis = named(QToolButton(self, autoRaise=True), tr("What answers rest on"))
         """What answers rest on, in words and with a tip; a press lets another tokenizer be chosen."""
@@ -80,7 +79,6 @@ class StatusLine(QStatusBar):
         self.addPermanentWidget(self._run)
         self.stop = named(QToolButton(self, autoRaise=True), tr("Stop reading (Ctrl+.)"))
         self.stop.setText(tr("Stop"))
-        self.stop.hide()
         self.addPermanentWidget(self.stop)
         for signal in (session.project_changed, session.state_changed, session.choice_changed):
             signal.connect(self._show)

@@ -261,7 +261,7 @@ class LivePreview(QObject):
         def work(job: Job) -> Preview:
             return previewer.preview(notes, job.token, settings)
 
-        self._newest.start(tr("Trying it out"), work, done=self._show, failed=self._fail)
+        self._newest.start(tr("Trying it out"), work, done=self.previewed.emit, failed=self._fail, owner=self)
 
     def _fail(self, error: Exception) -> None:
         logger.warning("the preview failed: %s", error)
@@ -270,10 +270,6 @@ class LivePreview(QObject):
     def _notes(self) -> tuple[NoteText, ...]:
         project = self._project()
         return unsaved_notes(project, self._drafts.all) if project is not None else ()
-
-    def _show(self, preview: Preview) -> None:
-        if self._settings is not None or self._notes():  # else it was on its way when everything was taken back
-            self.previewed.emit(preview)
 
 
 def unsaved_notes(project: Project, drafts: Mapping[Path, Draft]) -> tuple[NoteText, ...]:

@@ -83,6 +83,9 @@ def test_old_cycles_wait_until_the_person_turns_to_something_else() -> None:
         gc.collect(0)
         gc.collect(1)  # it survived both, so only a collection of everything looks at it again
         del old
+        gc.set_threshold(700, 10, 1000)
+        collect_if_due()
+        assert freed_by == [], "few others have become old since"
         gc.set_threshold(700, 10, 1)
         for _ in range(3):
             gc.collect(1)

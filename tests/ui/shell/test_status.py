@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
@@ -186,6 +187,22 @@ def test_what_is_said_is_not_cut_off_by_what_is_there_at_any_time(
     assert line.fontMetrics().horizontalAdvance(text) < line._run.x()
     line.clearMessage()
     assert all(part.isVisible() for part in always)
+
+
+def test_each_part_of_the_line_has_its_place_and_its_name(line: StatusLine, session: Said, tmp_path: Path) -> None:
+    assert not any(part.isVisible() for part in (line.problems, line.basis, line.stop))
+    assert not line.isSizeGripEnabled()
+    session.project = make_project(tmp_path)
+    session.generations = (1, 2)  # type: ignore[assignment]
+    session.reading.stoppable = True
+    line.show_problems(1, 2)
+    session.state_changed.emit()
+    drain()
+    parts = (line._vault, line._broken, line._limits, line.problems, line.basis, line._run, line.stop)
+    assert all(part.isVisible() for part in parts)
+    assert all(one.geometry().right() < other.x() for one, other in pairwise(parts))
+    names = ["Problems: 1 error, 2 warnings", "Replay state", "Stop reading (Ctrl+.)"]
+    assert [part.accessibleName() for part in (line.problems, line._run, line.stop)] == names
 
 
 def test_what_is_read_can_be_stopped_as_long_as_that_makes_sense(line: StatusLine, session: Said) -> None:

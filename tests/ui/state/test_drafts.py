@@ -9,10 +9,9 @@ from PySide6.QtGui import QTextCursor
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel
 
-from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.studio.project.project import open_project
 from lorestudio.studio.replay.simulator import Simulator
-from lorestudio.ui.state.drafts import Draft, Drafts, LivePreview
+from lorestudio.ui.state.drafts import Draft, Drafts
 
 
 @pytest.fixture
@@ -120,18 +119,3 @@ def test_who_follows_unsaved_texts_hears_of_each_that_is_another(qapp, tmp_path)
     drafts.drop(gate)
     assert told == [("changed", "Gate.md"), ("typed", "Gate.md")]
     assert not drafts.all
-
-
-def test_a_preview_that_comes_when_all_was_taken_back_is_not_shown(make_session, tmp_path) -> None:
-    session, drafts, shown = make_session(), Drafts(), []
-    preview = LivePreview(drafts, session.jobs, lambda: session.project, lambda: None)
-    preview.previewed.connect(shown.append)
-    preview._show("late")
-    assert shown == []
-    preview.try_settings(DeepLoreSettings())
-    preview._show("in time")
-    assert shown == ["in time"]
-    preview.try_settings(None)
-    preview._show("late again")
-    assert shown[-1] is None
-    preview.deleteLater()

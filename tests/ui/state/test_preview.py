@@ -103,6 +103,34 @@ def test_of_settings_tried_out_quickly_only_the_newest_are_shown(qtbot: QtBot) -
     assert seen[-1] is None
 
 
+def test_a_preview_that_comes_when_all_was_taken_back_is_not_shown(qtbot: QtBot) -> None:
+    begun, go_on = threading.Event(), threading.Event()
+
+    def late(_notes: object, _token: object, _settings: object) -> str:
+        begun.set()
+        go_on.wait(10)
+        return "late"
+
+    project, jobs = demo_project(), Jobs()
+    previewer: Any = SimpleNamespace(takes=lambda settings: isinstance(settings, DeepLoreSettings), preview=late)
+    live = LivePreview(Drafts(), jobs, lambda: project, lambda: previewer)
+    seen: list[object] = []
+    live.previewed.connect(seen.append)
+    for after in (None, HybridSettings()):  # taken back, or those of a system that does not decide
+        begun.clear()
+        go_on.clear()
+        live.try_settings(DeepLoreSettings(scan_depth=7))
+        qtbot.waitUntil(begun.is_set)
+        live.try_settings(after)
+        go_on.set()
+        qtbot.waitUntil(lambda: jobs.idle)
+        drain()
+        assert seen == [None]
+        seen.clear()
+    live.try_settings(DeepLoreSettings(scan_depth=7))
+    qtbot.waitUntil(lambda: seen == ["late"])
+
+
 def test_a_preview_that_fails_is_told_and_the_same_settings_are_not_tried_again(
     qtbot: QtBot, caplog: pytest.LogCaptureFixture
 ) -> None:

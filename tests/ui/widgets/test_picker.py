@@ -180,10 +180,15 @@ def test_it_opens_in_the_upper_middle_of_its_window(theme: Theme, qtbot: QtBot) 
     window = QWidget()
     qtbot.addWidget(window)
     picker, _told = make(theme, qtbot, CHOICES)
-    for size in (QSize(900, 700), QSize(620, 420)):
+    sizes = (
+        (QSize(900, 700), QSize(620, 420)), (QSize(700, 500), QSize(500, 300)), (QSize(500, 420), QSize(360, 240)),
+    )  # fmt: skip
+    for size, taken in sizes:
         window.setGeometry(QRect(QPoint(130, 90), size))
         picker.open_over(window)
         whole, place = window.geometry(), picker.geometry()
+        assert place.size() == taken
+        assert place.y() == whole.y() + 64
         assert whole.contains(place)
         assert abs(place.center().x() - whole.center().x()) <= 1
         assert place.center().y() < whole.center().y()
