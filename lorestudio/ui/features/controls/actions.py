@@ -87,7 +87,7 @@ class ControlsFeature(Feature):
     def actions(self) -> Iterable[Action]:
         """What can be done."""
         now, presets, pins, blocks = self.context, self.presets, ControlsPart.PINS, ControlsPart.BLOCKS
-        project = now.has_project
+        project, choosing = now.has_project, self._choosing
         of_project = partial(Action, when=project)
         return (
             Action(
@@ -105,35 +105,37 @@ class ControlsFeature(Feature):
                 tip="Block the chosen entry, so that it never goes in in this chat; or free it",
             ),
             Action(
-                "controls.add_pin", "Pin an entry…", MENU, 410, partial(self.add_rule, pins), icon="star",
+                "controls.add_pin", "Pin an entry…", MENU, 410, choosing(partial(self._add_rule, pins)), icon="star",
                 when=project.also(lambda: not self._unheeded(pins), FOREIGN), off=partial(self._unheeded, pins),
             ),
             Action(
-                "controls.add_block", "Block an entry…", MENU, 415, partial(self.add_rule, blocks), icon="slash",
+                "controls.add_block", "Block an entry…", MENU, 415, choosing(partial(self._add_rule, blocks)),
+                icon="slash",
                 when=project.also(lambda: not self._unheeded(blocks), FOREIGN), off=partial(self._unheeded, blocks),
             ),
             Action(
-                "controls.context", "Set the context…", MENU, 500, self.choose_context, ("Ctrl+Alt+C",),
+                "controls.context", "Set the context…", MENU, 500, choosing(self._choose_context), ("Ctrl+Alt+C",),
                 when=project.also(partial(self._can_choose, ControlsPart.CONTEXT), FOREIGN),
                 off=partial(self._unheeded, ControlsPart.CONTEXT),
                 icon="gate", tip="Set era, location, scene or another field, with the values found in the vault",
             ),
             Action(
-                "controls.folder", "Filter by folder…", MENU, 505, self._choosing(self.pickers.folder), ("Ctrl+Alt+F",),
+                "controls.folder", "Filter by folder…", MENU, 505, choosing(self.pickers.folder), ("Ctrl+Alt+F",),
                 when=project.also(partial(self._can_choose, ControlsPart.FOLDERS), FOREIGN),
                 off=partial(self._unheeded, ControlsPart.FOLDERS),
                 icon="folder", tip="Use only entries of some folders in this chat",
             ),
             of_project(
-                "controls.notebook", "Author's Notebook…", MENU, 600, partial(self.edit_text, ControlsPart.NOTEBOOK),
-                ("Ctrl+Alt+N",), icon="pencil", tip="Your own text for this chat that goes into every prompt",
+                "controls.notebook", "Author's Notebook…", MENU, 600,
+                choosing(partial(self._edit_text, ControlsPart.NOTEBOOK)), ("Ctrl+Alt+N",), icon="pencil",
+                tip="Your own text for this chat that goes into every prompt",
             ),
             of_project(
-                "controls.notepad", "AI Notepad…", MENU, 605, partial(self.edit_text, ControlsPart.NOTEPAD), icon="ai",
-                tip="The notes that the writing model keeps in this chat",
+                "controls.notepad", "AI Notepad…", MENU, 605, choosing(partial(self._edit_text, ControlsPart.NOTEPAD)),
+                icon="ai", tip="The notes that the writing model keeps in this chat",
             ),
             Action(
-                "controls.character", "Active character…", MENU, 610, self._choosing(self.pickers.character),
+                "controls.character", "Active character…", MENU, 610, choosing(self.pickers.character),
                 when=project.also(partial(self._can_choose, ControlsPart.CHARACTER), FOREIGN),
                 off=partial(self._unheeded, ControlsPart.CHARACTER), icon="chat",
                 tip="Whose entry comes in by itself where “Match the active character” is on",
@@ -224,17 +226,14 @@ class ControlsFeature(Feature):
         title = tr("{verb} {names}", verb=verb, names=shorten(names, 60))
         self._adjust(title, toggled(project.controls, part, entries, project.index))
 
-    def add_rule(self, part: ControlsPart) -> None:
+    def _add_rule(self, part: ControlsPart, project: Project) -> None:
         """Ask for an entry to pin or block."""
-        project = self.context.session.project
-        if project is not None:
-            self.pickers.entry(project, part, lambda entry: self.toggle(part, [entry]))
+        self.pickers.entry(project, part, lambda entry: self.toggle(part, [entry]))
 
-    def choose_context(self) -> None:
+    def _choose_context(self, project: Project) -> None:
         """Ask for a field of the context, then for its value."""
-        project, facts = self.context.session.project, self._facts
-        if project is not None and facts is not None:
-            self.pickers.field(project, facts)
+        if self._facts is not None:
+            self.pickers.field(project, self._facts)
 
     def _choosing(self, picker: Callable[[Project], object]) -> Callable[[], None]:
         """What asks for something of the project that is open."""
@@ -245,13 +244,10 @@ class ControlsFeature(Feature):
 
         return choose
 
-    def edit_text(self, part: ControlsPart) -> None:
+    def _edit_text(self, part: ControlsPart, project: Project) -> None:
         """Edit the notebook or the notepad."""
         from lorestudio.ui.features.controls.chat_dialogs import ChatTextDialog
 
-        project = self.context.session.project
-        if project is None:
-            return
         dialog = ChatTextDialog(project, part, self._unheeded(part), self.context.window)
         dialog.saved.connect(partial(self._take_text, part))
         dialog.open()
@@ -334,8 +330,8 @@ class ControlsFeature(Feature):
         else:
             does: dict[str, Callable[[], object]] = {
                 ControlsPart.FOLDERS: partial(self.pickers.folder, project),
-                ControlsPart.NOTEBOOK: partial(self.edit_text, ControlsPart.NOTEBOOK),
-                ControlsPart.NOTEPAD: partial(self.edit_text, ControlsPart.NOTEPAD),
+                ControlsPart.NOTEBOOK: partial(self._edit_text, ControlsPart.NOTEBOOK, project),
+                ControlsPart.NOTEPAD: partial(self._edit_text, ControlsPart.NOTEPAD, project),
                 ControlsPart.CHARACTER: partial(self.pickers.character, project),
             }
             does[key[0]]()
