@@ -146,6 +146,17 @@ def test_what_is_going_on(session: Said, line: StatusLine, more: dict[str, Any],
     assert in_sight(line) == [words]
 
 
+def test_whatever_changes_is_said_at_once(session: Said, line: StatusLine) -> None:
+    session.generations = (1, 2, 3)  # type: ignore[assignment]
+    for done, told in enumerate(
+        (session.project_changed.emit, session.state_changed.emit, session.choice_changed.emit,
+         lambda: session.traces_changed.emit(None)),
+    ):  # fmt: skip
+        session.runs.current = dict.fromkeys(range(done))
+        told()
+        assert in_sight(line) == [f"{done} of 3 replies run · Keywords only"]
+
+
 def test_problems_are_counted_while_a_vault_is_open(session: Said, line: StatusLine, tmp_path: Path) -> None:
     line.show_problems(1, 2)
     assert "1 error, 2 warnings" not in in_sight(line)
