@@ -522,6 +522,7 @@ def test_another_swipe_grows_in_its_own_message(opened: MainWindow, answer: Call
     assert (opened.chat.model.row(2).text, opened.chat.model.row(2).writing) == ("b", "")
 
 
+@pytest.mark.always
 def test_the_list_follows_a_reply_only_where_its_end_was_in_sight(
     opened: MainWindow, answer: Callable[..., None], qtbot: QtBot
 ) -> None:

@@ -644,6 +644,14 @@ def test_the_menu_of_a_memory_and_the_doors_to_the_list(drawn: MainWindow, qtbot
     assert page.detail.text.lines.hasFocus()
     qtbot.keyClick(page.detail.text.lines, Qt.Key.Key_Escape)
     assert page.view.hasFocus()
+    run(drawn, "memories.similar", qtbot)
+    assert (page.bar.field.text(), page.strip.isVisible()) == ("I want more rope", True)
+    assert texts(drawn)[0] == "I want more rope"
+    drawn.run("memories.again")
+    assert box().text() == "Every passage of the chat is read again, also those whose facts are kept."
+    press("Read again")
+    settle(drawn, qtbot)
+    assert "3 known already" in said(drawn)
 
 
 @pytest.mark.long

@@ -271,7 +271,7 @@ def test_what_is_lost_has_to_be_agreed_to(window, tmp_path) -> None:
     assert (tmp_path / "out.lorebook").exists()
 
 
-@pytest.mark.long
+@pytest.mark.always
 def test_a_book_and_its_notes_are_brought_together(window, book, tmp_path) -> None:
     dialog = shown(window, "book.sync", SyncDialog)
     assert "linked to no lorebook" in dialog.bar.label.text()

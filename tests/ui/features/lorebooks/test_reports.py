@@ -393,6 +393,45 @@ def test_each_field_stands_beside_its_name(linked: Linked, kind: type[LoreDialog
     dialog.reject()
 
 
+def test_chosen_books_become_a_new_vault(
+    linked: Linked, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, qtbot
+) -> None:
+    dialog = linked.shown(ImportBooksDialog)
+    made: list[Path] = []
+    dialog.made.connect(made.append)
+    kinds: list[str] = []
+    paths = [str(linked.path), str(book(tmp_path, OTHER, name="Far"))]
+    monkeypatch.setattr(
+        choosing, "choose_files", lambda _dialog, _title, _start, filters, then: (kinds.append(filters), then(paths))
+    )
+    next(each for each in dialog.findChildren(QPushButton) if each.text() == "Choose…").click()
+    assert dialog.files.text() == "; ".join(paths)
+    assert kinds[0].startswith("Lorebooks and cards (*.json ")
+    assert kinds[0].endswith(";;All files (*)")
+    dialog.into.setCurrentIndex(dialog.into.findData(""))
+    dialog.vault.setText(str(tmp_path / "new"))
+    dialog._look()
+    linked.settle()
+    assert dialog.state.text() == "3 notes. One undo takes all back."
+    dialog.entries.choose([key for key in dialog.entries.chosen if key[0] == "Sea"])
+    linked.press(dialog.ok)
+    assert made == [tmp_path / "new"]
+    assert sorted(path.stem for path in made[0].rglob("*.md")) == ["Other", "Skarn"]
+
+
+def test_what_cannot_be_exported_is_refused_and_compared_with_nothing(linked: Linked, tmp_path: Path) -> None:
+    dialog = linked.shown(ExportBookDialog)
+    into_card = next(each.name for each in FORMATS if not each.makes_new)
+    dialog.form.setCurrentIndex(dialog.form.findData(into_card))
+    dialog.card.setText(str(tmp_path / "gone.card"))
+    dialog.file.setText(str(tmp_path / "out.card"))
+    dialog._look()
+    linked.settle()
+    assert ("gone.card" in dialog.bar.label.text(), dialog.state.text()) == (True, "")
+    assert (dialog.compare.isEnabled(), dialog.ok.isEnabled(), dialog.tried.text()) == (False, False, "")
+    dialog.reject()
+
+
 def test_an_export_asks_for_a_card_only_where_the_book_goes_into_one(
     linked: Linked, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
