@@ -94,8 +94,7 @@ class ChatDelegate(QStyledItemDelegate):
 
     def guess(self, length: int, width: int) -> int:
         """About how tall a folded row with so many characters is, without breaking its lines."""
-        room = max(40, width - 2 * _EDGE - _AVATAR - _GAP)
-        lines = max(1, math.ceil(length * self.wrapper().metrics.averageCharWidth() / room))
+        lines = max(1, math.ceil(length * self.wrapper().metrics.averageCharWidth() / self._room(width)))
         shown = min(lines, MOST_LINES + 1)
         return round(2 * _TOP + self._header_height() + 3 + self._line_height() * shown)
 
@@ -105,7 +104,7 @@ class ChatDelegate(QStyledItemDelegate):
         if known is None:
             if len(self._layouts) > 8000:
                 self._layouts.clear()
-            room, start, lines = max(40, width - 2 * _EDGE - _AVATAR - _GAP), 0, list[Line]()
+            room, start, lines = self._room(width), 0, list[Line]()
             before, (written, *shape) = self._layouts.get(self._growing), self._growing
             if row.writing and before is not None and shape == [*key[1:]] and row.text.startswith(written):
                 start = written.rfind("\n") + 1  # the paragraphs before the last one have their lines
@@ -287,6 +286,10 @@ class ChatDelegate(QStyledItemDelegate):
     def _body(rect: QRectF) -> QRectF:
         """Where header and text of a row stand."""
         return rect.adjusted(_EDGE + _AVATAR + _GAP, _TOP, -_EDGE, -_TOP)
+
+    def _room(self, width: float) -> float:
+        """How long a line of text may be in a row of this width."""
+        return max(40.0, self._body(QRectF(0, 0, width, 0)).width())
 
     def swipe_boxes(self, header: QRectF, row: ChatRow, right: float) -> tuple[QRectF, QRectF, QRectF]:
         """Where the arrows and the count of the swipe switcher are."""

@@ -260,6 +260,14 @@ def test_name_and_number_stay_whole_while_what_went_in_can_be_shorter(
             assert {"Ada", "#0"} <= set(words), width
 
 
+def test_lines_are_as_long_as_there_is_room_beside_the_picture(qtbot: QtBot, theme: Theme) -> None:
+    view, delegate = show(qtbot, theme, ChatRow(0, "Wren", Speaker.USER, "lantern " * 60, expanded=True))
+    metrics, room = QFontMetricsF(view.font()), delegate._body(rect_of(view, 0)).width()
+    lines = [each.words.strip() for each in drawn(view) if each.kind == "text" and each.words.startswith("lantern")]
+    longest = max(map(metrics.horizontalAdvance, lines))
+    assert room - metrics.horizontalAdvance("lantern ") < longest <= room
+
+
 def test_a_folded_text_says_so_and_an_open_one_is_whole(qtbot: QtBot, theme: Theme) -> None:
     rows = (ChatRow(0, "Wren", Speaker.USER, LONG), ChatRow(1, "Wren", Speaker.USER, "a word\n" * 7 + "end"))
     view, _delegate = show(qtbot, theme, *rows)

@@ -173,7 +173,7 @@ def test_of_a_group_one_may_be_chosen_to_speak(dialog: PromptSetupDialog) -> Non
     group = GroupChat(GroupFields(members=("a.png", "b.png")), (Member("a.png"), Member("b.png")))
     dialog.take(group, Path("1.json"))
     assert not dialog.speaker.isHidden()
-    assert "a, b: 2 members" in dialog.group.label.text()
+    assert "a, b: 2 members, the card of whoever speaks" in dialog.group.label.text()
     dialog.speaker.setCurrentIndex(2)
     setup = dialog._current()
     assert (setup.group, setup.speaker) == (group, "b")
