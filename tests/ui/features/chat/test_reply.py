@@ -195,7 +195,10 @@ def test_lore_that_was_not_run_is_said_and_the_reply_waits_for_it(
     session = make_session(make_project(), replay=False)
     work = ReplyWork(session, session)
     told = heard(work)
+    session.set_activity("Reading the vault…")
     work.start(RECORDED, None)
+    assert not [each for each in named(told, "said") if "has not been run" in str(each)], "it may be run meanwhile"
+    session.set_activity("")
     assert "has not been run" in str(named(told, "said")[-1])
     assert writer.asked == []
     session.replays.run_all()
