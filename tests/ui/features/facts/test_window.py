@@ -467,7 +467,19 @@ def test_what_can_be_done_depends_on_the_memories_and_on_which_is_chosen(
     choose(opened, FACTS[1])
     of_one = {"similar", "edit", "pin", "delete", "messages", "origin", "copy"}
     assert can() == of_a_chat | {"copy_all"} | of_one
-    run(opened, "memories.delete", qtbot)
+    detail = pane(opened).memories.detail
+    detail.pin.click()
+    settle(opened, qtbot)
+    detail.tags.setText("gear")
+    detail.tags.setModified(True)
+    detail.tags.editingFinished.emit()
+    settle(opened, qtbot)
+    now = pane(opened).memories.current
+    assert now is not None
+    assert (now.memory.pinned, list(now.memory.tags)) == (True, ["gear"])
+    detail.delete.click()
+    settle(opened, qtbot)
+    assert FACTS[1] not in texts(opened)
     assert "undo" in can()
     run(opened, "memories.undo", qtbot)
     assert "undo" not in can()
