@@ -25,6 +25,7 @@ from PySide6.QtWidgets import (
     QMessageBox,
     QPlainTextEdit,
     QPushButton,
+    QStyle,
     QWidget,
 )
 
@@ -69,15 +70,19 @@ def _has(layout: QLayout, part: QWidget) -> bool:
 
 
 def uneven(layout: QLayout) -> list[int]:
-    """The room around and between the parts of a layout that is no even number of pixels; Qt's own layouts are left."""
+    """The room around and between the parts of a layout that is no even number of pixels, but for Qt's own around all.
+
+    Layouts of Qt's own are left.
+    """
     if not isinstance(layout, QBoxLayout | QFormLayout | QGridLayout):
         return []
-    around = layout.contentsMargins()
+    whole, margins = layout.parentWidget(), layout.contentsMargins()
+    qts = whole.style().pixelMetric(QStyle.PixelMetric.PM_LayoutLeftMargin, None, whole)
+    around = (margins.left(), margins.top(), margins.right(), margins.bottom())
     between = (layout.spacing(),)
     if not isinstance(layout, QBoxLayout):
         between = layout.horizontalSpacing(), layout.verticalSpacing()
-    given = (around.left(), around.top(), around.right(), around.bottom(), *between)
-    return [each for each in given if each % 2]
+    return [each for each in (*(around if set(around) != {qts} else ()), *between) if each % 2]
 
 
 def fillable(dialog: QDialog) -> list[QWidget]:
