@@ -10,7 +10,7 @@ import pytest
 from PySide6.QtCore import QModelIndex, QPoint, QSettings, Qt
 from PySide6.QtGui import QAction, QContextMenuEvent, QGuiApplication
 from PySide6.QtTest import QAbstractItemModelTester, QTest
-from PySide6.QtWidgets import QApplication, QDockWidget, QHeaderView, QListView, QMenu, QPushButton, QTabWidget, QWidget
+from PySide6.QtWidgets import QApplication, QDockWidget, QHeaderView, QMenu, QPushButton, QTabWidget, QWidget
 
 from lorestudio.domain.records import replace
 from lorestudio.ui.shell.qt import (
@@ -38,7 +38,7 @@ from lorestudio.ui.widgets.record_table import (
     as_text,
     change_table,
 )
-from lorestudio.ui.widgets.rows import MenuAtRow
+from lorestudio.ui.widgets.rows import RowList
 from tests.ui.conftest import drain
 from tests.ui.drawing import drawn
 
@@ -444,18 +444,14 @@ def test_a_row_has_a_menu_by_mouse_and_by_keyboard_which_copies(qtbot: QtBot, th
 
 
 def test_the_right_button_beside_the_rows_offers_only_what_is_about_none_of_them(qtbot: QtBot, theme: Theme) -> None:
-    view, about, elsewhere = QListView(), QAction("About this row"), QAction("Add one")
+    view, about, elsewhere = RowList(), QAction("About this row"), QAction("Add one")
     qtbot.addWidget(view)
     view.show()
-    view.setContextMenuPolicy(Qt.ContextMenuPolicy.ActionsContextMenu)
     view.addAction(about)
     beside = QContextMenuEvent(QContextMenuEvent.Reason.Mouse, QPoint(5, 5), view.viewport().mapToGlobal(QPoint(5, 5)))
-    without = MenuAtRow(view)
     QApplication.sendEvent(view.viewport(), beside)
     assert menu_of(view) is None
-    without.deleteLater()
-    drain()
-    _kept = MenuAtRow(view, [elsewhere])
+    view.elsewhere = [elsewhere]
     QApplication.sendEvent(view.viewport(), beside)
     assert [each.text() for each in menu_of(view).actions()] == ["Add one"]
     menu_of(view).close()
