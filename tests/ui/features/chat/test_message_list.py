@@ -259,6 +259,10 @@ def test_rows_are_painted_as_chosen_under_the_mouse_and_with_the_keyboard(qtbot:
 
 def test_the_first_key_leads_to_the_first_row_and_others_to_the_ends(qtbot: QtBot) -> None:
     view, _delegate = short_list(qtbot, 50)
+    for first in (Qt.Key.Key_PageDown, Qt.Key.Key_Up):
+        view.selectionModel().clear()
+        QTest.keyClick(view, first)
+        assert view.currentIndex().row() == 0
     view.selectionModel().clear()
     seen = []
     for key in (Qt.Key.Key_Down, Qt.Key.Key_End, Qt.Key.Key_Down, Qt.Key.Key_Up, Qt.Key.Key_Home, Qt.Key.Key_Up,
