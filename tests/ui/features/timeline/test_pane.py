@@ -671,7 +671,7 @@ def test_on_a_line_of_their_own_the_order_begins_it_and_the_buttons_end_it(windo
     line = order.parentWidget()
     assert not pane.tabs.isAncestorOf(line)
     assert order.x() == 0
-    assert [after.x() - before.geometry().right() for before, after in itertools.pairwise(buttons)] == [2, 2]
+    assert [after.x() - before.geometry().right() for before, after in itertools.pairwise(buttons)] == [3, 3]
     assert buttons[-1].geometry().right() == line.rect().right()
 
 
