@@ -23,6 +23,7 @@ from typing import Final, Literal, TypeAlias
 from msgspec import Struct, field
 
 from lorestudio.domain.automaton import WordGroups
+from lorestudio.domain.chat import Message
 from lorestudio.domain.entry import Entry, VaultIndex
 from lorestudio.domain.javascript import Json, to_number
 from lorestudio.domain.lifecycle import heeding
@@ -126,12 +127,31 @@ class KnownBook(dict[str, LoreEntry]):
         return triggers(self)
 
 
-class WindowTurn(Struct, frozen=True):
+class WindowTurn(Struct, frozen=True, gc=False):
     """One turn of a conversation. Two turns are the same one when their `uuid` is, whatever they say."""
 
     role: Literal["user", "assistant"]
     text: str
     uuid: str = ""
+
+
+class Conversation:
+    """Makes the turns of chats: those of the chat before that this one goes on from are taken as they are."""
+
+    def __init__(self) -> None:
+        self._newest: tuple[tuple[Message, ...], tuple[WindowTurn, ...]] = (), ()
+
+    def turns(self, chat: tuple[Message, ...]) -> tuple[WindowTurn, ...]:
+        """A turn for each message, by its place."""
+        before, turns = self._newest
+        if chat[: len(before)] != before:
+            turns = ()
+        turns += tuple(
+            WindowTurn("user" if message.is_user else "assistant", message.text, str(place))
+            for place, message in enumerate(chat[len(turns) :], len(turns))
+        )
+        self._newest = chat, turns
+        return turns
 
 
 class ContextWindow(Struct, frozen=True):
@@ -244,10 +264,7 @@ def mapped_pages(moment: Moment, settings: ContextWindowSettings, text: str, kno
     made = known.of(moment.index, ("pages", pages, blocks), lambda: tuple(_of_vault(moment.index, pages, blocks)))
     turns: tuple[WindowTurn, ...] = ()
     if settings.with_conversation:
-        turns = tuple(
-            WindowTurn("user" if message.is_user else "assistant", message.text, str(place))
-            for place, message in enumerate(moment.chat)
-        )
+        turns = known.of(moment.index, "conversation", Conversation).turns(moment.chat)
     found = []
     for page, lockable in made:
         locks = {key: lock for key, entry in lockable.items() if (lock := _lock(entry, blocks, lowered)) is not None}

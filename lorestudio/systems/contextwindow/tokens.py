@@ -13,13 +13,14 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
 from functools import lru_cache
+from itertools import accumulate, takewhile
 from pathlib import Path
 from typing import Final
 
 from msgspec import Struct
 
 from lorestudio.domain.javascript import as_units
-from lorestudio.domain.records import Terse
+from lorestudio.domain.records import Terse, grouped
 from lorestudio.domain.texts import text_digest
 from lorestudio.domain.tokens import TokenCounter
 from lorestudio.settings.contextwindow import ContextWindowSettings
@@ -163,7 +164,7 @@ class CutReason(StrEnum):
     KEPT_ELSEWHERE = "the same text counts once"
 
 
-class CutItem(Struct, frozen=True):
+class CutItem(Struct, frozen=True, gc=False):
     """One item of a list: its place in the list before, its tokens, whether it is kept, and why."""
 
     place: int
@@ -187,21 +188,25 @@ def cut(costs: Sequence[int], limit: int, method: Method) -> tuple[CutItem, ...]
 
     Cutting in the middle can drop something though all of it would fit: each end has half of the limit.
     """
-    everything = range(len(costs))
+    room = half(limit) if method is Method.MIDDLE else limit
+    stop = fitting(reversed(costs) if method is Method.TOP else costs, room)
+    reasons = [CutReason.FITS] * stop + [CutReason.MISFIT_STOP] + [CutReason.AFTER_STOP] * len(costs)
+    del reasons[len(costs) :]
     if method is Method.TOP:
-        found = _until_misfit(costs, reversed(everything), limit)
-    elif method is Method.BOTTOM:
-        found = _until_misfit(costs, everything, limit)
-    else:
-        budget = half(limit)
-        found = _until_misfit(costs, everything, budget)
-        first = next((place for place in everything if not found[place].kept), len(costs))
+        reasons.reverse()
+    elif method is Method.MIDDLE:
         total = 0
-        for place in reversed(range(first, len(costs))):
-            fits = total + costs[place] <= budget
+        for place in reversed(range(stop, len(costs))):
+            fits = total + costs[place] <= room
             total += costs[place] if fits else 0
-            found[place] = CutItem(place, costs[place], fits, CutReason.FITS if fits else CutReason.MISFIT_SKIPPED)
-    return tuple(found[place] for place in everything)
+            reasons[place] = CutReason.FITS if fits else CutReason.MISFIT_SKIPPED
+    pairs = zip(costs, reasons, strict=True)
+    return tuple(CutItem(place, cost, reason is CutReason.FITS, reason) for place, (cost, reason) in enumerate(pairs))
+
+
+def fitting(costs: Iterable[int], limit: int) -> int:
+    """How many of the costs fit one after the other; none behind the first that does not fit is looked at."""
+    return sum(1 for _ in takewhile(limit.__ge__, accumulate(costs)))
 
 
 def truncated_list(
@@ -215,18 +220,6 @@ def truncated_list(
 def whole(costs: Sequence[int]) -> tuple[CutItem, ...]:
     """All items kept."""
     return tuple(CutItem(place, cost, True, CutReason.WITHIN_LIMIT) for place, cost in enumerate(costs))
-
-
-def _until_misfit(costs: Sequence[int], order: Iterable[int], limit: int) -> dict[int, CutItem]:
-    found: dict[int, CutItem] = {}
-    total, stopped = 0, False
-    for place in order:
-        fits = not stopped and total + costs[place] <= limit
-        total += costs[place] if fits else 0
-        reason = CutReason.FITS if fits else CutReason.AFTER_STOP if stopped else CutReason.MISFIT_STOP
-        stopped = stopped or not fits
-        found[place] = CutItem(place, costs[place], fits, reason)
-    return found
 
 
 _NO_WORD: Final = re.compile("[^A-Za-z0-9_]+")
@@ -274,19 +267,26 @@ def cut_elements(elements: Sequence[str], how: Cutting, counter: TokenCounter) -
     return CutList.of(truncated_list(elements, how.limit, how.multiplier, how.method, counter))
 
 
-def cut_turns(texts: Sequence[str], how: Cutting, counter: TokenCounter) -> CutList:
+class KeptTurns(Struct, frozen=True):
+    """The places kept of a conversation, as they stand now, and their tokens."""
+
+    order: tuple[int, ...] = ()
+    tokens: int = 0
+
+
+def cut_turns(texts: Sequence[str], how: Cutting, counter: TokenCounter) -> KeptTurns:
     """Which turns of these texts stay. Without words to preserve, one stays as soon as one of the same text does."""
-    found = cut_elements(texts, how, counter)
-    if how.words:
-        return found
-    surviving = {texts[place] for place in found.order}
-    return CutList.of(
-        tuple(
-            item if item.kept or texts[item.place] not in surviving
-            else CutItem(item.place, item.tokens, True, CutReason.KEPT_ELSEWHERE)
-            for item in found.items
-        )
-    )  # fmt: skip
+    if how.words or how.limit <= 0 or how.method is Method.MIDDLE:
+        found = cut_elements(texts, how, counter)
+        if how.words:
+            return KeptTurns(found.order, found.tokens)
+        kept = [texts[place] for place in found.order]
+    else:  # what is cut away of a long chat is not counted
+        inward = list(texts if how.method is Method.BOTTOM else reversed(texts))
+        kept = inward[: fitting(map(counter.count, inward), effective(how.limit, how.multiplier))]
+    costs = {text: counter.count(text) for text in kept}
+    order = tuple(place for place, text in enumerate(texts) if text in costs)
+    return KeptTurns(order, sum(costs[texts[place]] for place in order))
 
 
 def _preserving(texts: Sequence[str], how: Cutting, counter: TokenCounter) -> CutList:
@@ -294,8 +294,9 @@ def _preserving(texts: Sequence[str], how: Cutting, counter: TokenCounter) -> Cu
 
     The original compares with the limit as it is and cuts with the multiplied one; here both are the multiplied one.
     """
-    matching = [place for place, text in enumerate(texts) if any(word in text.lower() for word in how.words)]
-    others = [place for place in range(len(texts)) if place not in set(matching)]
+    words, lowered = how.words, [text.lower() for text in texts]
+    mentioned = [any(word in low for word in words) for low in lowered]
+    matching, others = ([place for place, is_one in enumerate(mentioned) if is_one is first] for first in (True, False))
     limit, multiplier = how.limit, how.multiplier
     if not how.source_compatible:
         limit, multiplier = effective(limit, multiplier), 0
@@ -306,13 +307,11 @@ def _preserving(texts: Sequence[str], how: Cutting, counter: TokenCounter) -> Cu
     def kept(group: Sequence[int], room: int, multiplier: int) -> list[int]:
         """The places kept of a group: for each text that survives the earliest one that has it."""
         chosen = truncated_list([texts[place] for place in group], room, multiplier, how.method, counter)
-        free, stay = list(group), []
+        earliest = {text: iter(same) for text, same in grouped((texts[place], place) for place in group).items()}
+        stay = [next(earliest[texts[group[item.place]]]) for item in chosen if item.kept]
+        staying = set(stay)
         for item in chosen:
-            if item.kept:
-                stay.append(next(place for place in free if texts[place] == texts[group[item.place]]))
-                free.remove(stay[-1])
-        for item in chosen:
-            place, stays = group[item.place], group[item.place] in stay
+            place, stays = group[item.place], group[item.place] in staying
             reason = item.reason if stays is item.kept else CutReason.KEPT_ELSEWHERE
             items[place] = CutItem(place, item.tokens, stays, reason)
         return stay

@@ -4,11 +4,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lorestudio.domain.chat import Message
 from lorestudio.settings.contextwindow import ContextWindowSettings
-from lorestudio.systems.contextwindow.mapping import ContextWindow, Lock, LockTable, LoreEntry, Refused, WindowTurn
+from lorestudio.systems.contextwindow.mapping import (
+    ContextWindow,
+    Conversation,
+    Lock,
+    LockTable,
+    LoreEntry,
+    Refused,
+    WindowTurn,
+)
 from lorestudio.systems.contextwindow.pages import Sharing, fit
 from lorestudio.systems.contextwindow.selecting import matches, select
-from lorestudio.systems.contextwindow.tokens import Method, WordList, WordListCounter
+from lorestudio.systems.contextwindow.tokens import Cutting, Method, WordList, WordListCounter, cut_turns
 
 WORDS = [
     "ancient",
@@ -164,6 +173,38 @@ def test_a_turn_of_a_text_that_survives_stays():
     fitted = fit(ContextWindow(history=turns), "", Sharing(4), COUNTER)
     assert [turn.text for turn in fitted.window.history] == ["one two", "one two"]
     assert fitted.turns.tokens == 4
+
+
+class Noting:
+    """A counter that notes what it is asked for."""
+
+    name, exact, identity = "noting", False, "noting"
+
+    def __init__(self):
+        self.asked = []
+
+    def count(self, text):
+        self.asked.append(text)
+        return COUNTER.count(text)
+
+
+@pytest.mark.parametrize(("method", "counted"), [(Method.TOP, "9 8 7"), (Method.BOTTOM, "0 1 2")])
+def test_turns_that_are_cut_away_are_not_counted(method, counted):
+    """A long chat has thousands of them, at every reply."""
+    counter = Noting()
+    kept = cut_turns([f"one {place}" for place in range(10)], Cutting(4, 1, method), counter)
+    assert (len(kept.order), kept.tokens) == (2, 4)
+    assert {*counter.asked} == {f"one {place}" for place in counted.split()}
+
+
+def test_a_chat_that_goes_on_is_given_the_turns_that_it_had():
+    chat, made = tuple(Message("Wren", text, is_user=True) for text in "abc"), Conversation()
+    before, after = made.turns(chat[:2]), made.turns(chat)
+    assert all(one is other for one, other in zip(before, after, strict=False))
+    assert after == Conversation().turns(chat)
+    other = (chat[0], Message("Skarn", "b"), chat[2])
+    assert made.turns(other) == Conversation().turns(other)
+    assert made.turns(other[:1]) == before[:1]
 
 
 # ---- what always holds ----------------------------------------------------------------------------------------------
