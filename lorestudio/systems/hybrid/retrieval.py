@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import StrEnum
+from itertools import islice
 from typing import Final, TypeAlias
 
 import numpy as np
@@ -109,12 +110,8 @@ def texts_of(chat: Sequence[Message], exchanges: int) -> Texts:
     """
     last = next((place for place in range(len(chat) - 1, -1, -1) if chat[place].is_user), len(chat))
     user_input = chat[last].text if last < len(chat) else ""
-    grouped: list[list[int]] = []
-    for place in range(last):
-        if chat[place].is_user or not grouped:
-            grouped.append([])
-        grouped[-1].append(place)
-    shown = [place for group in (grouped[-exchanges:] if exchanges else ()) for place in group]
+    begins = (place for place in range(last - 1, -1, -1) if chat[place].is_user)
+    shown = range(next(islice(begins, exchanges - 1, None), 0) if exchanges else last, last)
     lines = [f"{'User' if chat[place].is_user else 'AI'}: {chat[place].text}" for place in shown]
     looked_at = (*shown, last) if last < len(chat) else tuple(shown)
     return Texts("\n".join(lines), user_input, looked_at)

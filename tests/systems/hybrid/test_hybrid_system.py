@@ -190,6 +190,25 @@ def test_the_newest_exchanges_and_the_last_message_are_looked_at():
     assert texts_of((), 3).messages == ()
 
 
+class Noting(list):
+    """A list that notes from which places it is read."""
+
+    def __init__(self, items):
+        super().__init__(items)
+        self.read = set()
+
+    def __getitem__(self, place):
+        self.read.add(place)
+        return super().__getitem__(place)
+
+
+@pytest.mark.parametrize("exchanges", [0, 1, 2])
+def test_older_messages_than_those_are_not_read(exchanges):
+    chat = Noting(Message("x", str(place), is_user=place % 2 == 0) for place in range(101))
+    assert texts_of(chat, exchanges).messages == tuple(range(100 - 2 * exchanges, 101))
+    assert chat.read == set(range(100 - 2 * exchanges, 101))
+
+
 def test_the_query_is_the_end_of_the_history_and_the_input():
     assert query_text("🔥" * 600, "ash") == "🔥" * 500 + "\nash"
     assert query_text("🔥" * 600, "ash", strict=True) == "🔥" * 250 + "\nash"
