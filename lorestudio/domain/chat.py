@@ -41,11 +41,12 @@ class AuthorsNote(Struct, frozen=True):
     depth: int = 4
     role: int = 0
 
-    def due(self, user_messages: int) -> bool:
-        """Whether it is inserted in the turn before which the person has written so many messages."""
+    def due(self, messages: Sequence[Message]) -> bool:
+        """Whether it is inserted in the turn that comes behind these messages."""
         if self.interval == 1:
             return True
-        return self.interval > 1 and user_messages > 0 and user_messages % self.interval == 0
+        written = sum(each.is_user for each in messages)
+        return self.interval > 1 and written > 0 and written % self.interval == 0
 
 
 def authors_note(metadata: Mapping[str, Json]) -> AuthorsNote:

@@ -127,7 +127,7 @@ def _lore(block: PromptBlock, trace: Trace, scripts: RegexRun) -> list[Segment]:
 def _authors_note(chat: Chat, end: int, macros: Macros) -> HeldInjection | None:
     """The chat's own note, in the turns in which it is due (rules: sillytavern 5.2, 5.7)."""
     note = authors_note(chat.metadata)
-    if not note.text.strip() or not note.due(sum(each.is_user for each in chat.messages[:end])):
+    if not note.text.strip() or not note.due(chat.messages[:end]):
         return None
     return HeldInjection(NOTE_TAG, note.position, note.depth, note.role, [(macros.fill(note.text), _NOTE_ORIGIN)])
 

@@ -15,6 +15,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
@@ -284,7 +285,7 @@ class Surroundings(Terse, frozen=True):
 
     def note_due(self, message: int) -> bool:
         """Whether the note is inserted in the turn that writes that message."""
-        return self.note.due(sum(each.is_user for each in self.messages[:message]))
+        return self.note.due(self.messages[:message])
 
     @property
     def told(self) -> tuple[object, ...]:
@@ -439,7 +440,6 @@ def _macros(moment: Moment, around: Surroundings, variables: Mapping[str, str]) 
 def _source(
     moment: Moment, settings: WorldInfoSettings, around: Surroundings, macros: Macros, *, note_due: bool
 ) -> TextSource:
-    texts = tuple(searched_line(message, names=settings.include_names) for message in reversed(moment.chat))
     speaker = () if around.only_these else (moment.character,)
     characters = {settings.avatar} if settings.avatar else {*speaker, *around.characters}
     extras = {extra: macros.fill(text) for extra, text in around.extras.items()}
@@ -453,7 +453,9 @@ def _source(
     turn = moment.turn
     kind = "swipe" if turn.kind == "normal" and turn.swipe else turn.kind
     kind = settings.generation_type if kind == "normal" else kind
-    return TextSource(texts, frozenset(characters) - {""}, around.tags, tuple(prompts), extras, kind)
+    line = partial(searched_line, names=settings.include_names)
+    names = frozenset(characters) - {""}
+    return TextSource(moment.chat[::-1], names, around.tags, tuple(prompts), extras, kind, line)
 
 
 def budget_of(settings: WorldInfoSettings, size: int, reply_tokens: int) -> int:

@@ -8,12 +8,12 @@ for another reason, or needs no key, is always looked at.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from dataclasses import field as data_field
 from enum import StrEnum
 from types import MappingProxyType
-from typing import Final
+from typing import Any, Final
 
 from msgspec import Struct, field
 
@@ -47,7 +47,7 @@ class Scan(StrEnum):
 
 
 class TextSource(Struct, frozen=True):
-    """What is scanned: the messages, the newest first, as they are searched, and who is to speak.
+    """What is scanned: the messages, the newest first, `line` making each as it is searched, and who is to speak.
 
     `characters` are the names that a character filter may call the speaker by, `tags` the ids of its tags, None where
     nobody knows them. `prompts` are texts that other parts of
@@ -55,12 +55,13 @@ class TextSource(Struct, frozen=True):
     of generation.
     """
 
-    messages: tuple[str, ...]
+    messages: Sequence[Any]
     characters: frozenset[str] = frozenset()
     tags: frozenset[str] | None = None
     prompts: tuple[tuple[str, str], ...] = ()
     extras: Mapping[Extra, str] = field(default_factory=lambda: MappingProxyType({}))
     kind: str = "normal"
+    line: Callable[[Any], str] = str
 
 
 class Haystack:
@@ -68,7 +69,7 @@ class Haystack:
 
     def __init__(self, source: TextSource, settings: WorldInfoSettings) -> None:
         self._source, self._settings = source, settings
-        self._messages = tuple(trim(message) for message in source.messages[:MOST_DEPTH])
+        self._messages: list[str] = []  # as many of them as somebody looked at
         self._lowered: list[str] = []
         self._recursion: list[str] = []
         self._feeding: list[tuple[BookEntry, str]] = []
@@ -114,7 +115,7 @@ class Haystack:
         depth = self._depth_of(entry)
         asked = (depth, scan is Scan.WIDER, entry.extras)
         if asked not in self._texts:
-            found = [*self._messages[:depth], *(text for _, text in self._lent(entry))]
+            found = [*self._newest(depth), *(text for _, text in self._lent(entry))]
             if scan is not Scan.WIDER:
                 found += self._recursion
             self._texts[asked] = MARK + _JOINER.join(found)
@@ -124,7 +125,7 @@ class Haystack:
         """The newest message that holds the key, else the text that was lent, else the entry whose text it is."""
         found: dict[str, Json] = {"key": key}
         depth = self._depth_of(entry)
-        self._lowered += [message.lower() for message in self._messages[len(self._lowered) : depth]]
+        self._lowered += [message.lower() for message in self._newest(depth)[len(self._lowered) :]]
         # A look that costs little, before the one that decides.
         plain = key.lower() if is_plain(key) and not how.case_sensitive else ""
         for place, lowered in enumerate(self._lowered[:depth]):
@@ -137,6 +138,12 @@ class Haystack:
             if occurs(key, MARK + text, how):
                 return {**found, "source_uid": source.uid}
         return found
+
+    def _newest(self, depth: int) -> list[str]:
+        """So many messages, or all."""
+        further = self._source.messages[len(self._messages) : depth]
+        self._messages += [trim(self._source.line(message)) for message in further]
+        return self._messages[:depth]
 
     def _depth_of(self, entry: BookEntry) -> int:
         """How many messages; none where the entry's own depth is no number, or less than one."""

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from lorestudio.domain.entry import Entry, VaultIndex
 from lorestudio.domain.tokens import CHARS_4
 from lorestudio.exchange.lorebooks.entry import NEW_ENTRY
+from lorestudio.exchange.lorebooks.keys import MARK, KeyMatching
 from lorestudio.exchange.lorebooks.reading import InsertionStrategy, in_order, read_lorebook
 from lorestudio.settings.worldinfo import WorldInfoSettings
 from lorestudio.systems.base import Moment
@@ -65,6 +66,18 @@ def test_what_is_watched_changes_no_decision(raws: list[tuple[str, int, bool]], 
         scanner = Scanner(entries, source, WorldInfoSettings(), timed, CHARS_4, lambda: 0.5, 999, fill, {}, watch)
         found.append(scanner.run())
     assert found[0] == found[1]
+
+
+def test_only_as_many_messages_as_an_entry_reaches_back_are_made_ready() -> None:
+    read: list[int] = []
+    source = TextSource(range(100), line=lambda number: read.append(number) or f" message {number} ")
+    haystack = Haystack(source, WorldInfoSettings(depth=2))
+    near, far = book({"key": ["message"]}, {"key": ["message"], "scanDepth": 3})
+    assert haystack.text(near, Scan.FIRST) == f"{MARK}message 0\n{MARK}message 1"
+    assert haystack.where("message 1", KeyMatching(False, False), near) == {"key": "message 1", "back": 1}
+    assert read == [0, 1]
+    assert haystack.text(far, Scan.FIRST).endswith("message 2")
+    assert (read, haystack.length) == ([0, 1, 2], 100)
 
 
 def test_the_vault_is_made_a_lorebook_once() -> None:
