@@ -426,8 +426,8 @@ class System(ABC):
     """Whether a swipe begins from the state that the swipe before it left, or from that of the reply's first one."""
 
     counting: ClassVar[Counting | None] = None
-    stands_alone: ClassVar[bool] = False
-    """Whether each run depends on its moment alone and asks nobody, so that `traced` can make its trace again."""
+    traced: ClassVar[Callable[[Any, Moment], Trace] | None] = None
+    """Makes the trace of a run in a moment, where that is all it depends on and nobody is asked."""
 
     model: str = ""
     """The model of whoever answers, where the settings name none."""
@@ -453,10 +453,6 @@ class System(ABC):
     @abstractmethod
     async def decide(self, moment: Moment, state: State = None) -> Decided:
         """Run one generation. `state` is what the generation before left, that of `first_state` for the first one."""
-
-    def traced(self, moment: Moment) -> Trace:
-        """The trace of a run in this moment, by a system that `stands_alone`."""
-        raise NotImplementedError
 
     @property
     def asks_model(self) -> bool:

@@ -246,11 +246,12 @@ class Simulator:
 
     def _again(self, place: int) -> Callable[[], Trace] | None:
         """Makes the trace at this place once more, None by a system whose traces have to be kept."""
-        return partial(self._made_again, place) if self.system.stands_alone else None
+        decider = self.decider(self.generations[place])
+        return None if decider.traced is None else partial(self._made_again, place, decider, decider.traced)
 
-    def _made_again(self, place: int) -> Trace:
-        decider, moment = self.decider(self.generations[place]), replace(self._moment(place), watcher=None)
-        return _told(Decided(decider.traced(moment)), decider, moment).trace
+    def _made_again(self, place: int, decider: System, traced: Callable[[Moment], Trace]) -> Trace:
+        moment = replace(self._moment(place), watcher=None)
+        return _told(Decided(traced(moment)), decider, moment).trace
 
     def _recalled(self, now: Generated, before: State, result: Decided) -> Decided:
         """What was decided, with the state that the recorded entries leave where records are followed."""

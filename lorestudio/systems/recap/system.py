@@ -34,7 +34,6 @@ class RecapSystem(System):
     """Recap memory of one chat, with its settings."""
 
     kind: ClassVar[SystemKind]
-    stands_alone: ClassVar[bool] = True
 
     settings: RecapSettings
     chat: RecapChat = field(repr=False)
