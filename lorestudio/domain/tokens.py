@@ -37,11 +37,8 @@ class TokenCounter(Protocol):
 class GrowingText(Protocol):
     """A text that grows at its end and is counted at each step: the count is that of the whole."""
 
-    def count_with(self, more: str) -> int:
-        """Tokens of the text with `more` behind it, which is not taken in."""
-
-    def add(self, more: str) -> None:
-        """Take `more` in."""
+    def add(self, more: str) -> int:
+        """Take `more` in; tokens of the text with it."""
 
     def anew(self) -> GrowingText:
         """Another one, empty, that need not measure again what this one has."""
@@ -61,11 +58,9 @@ class _WholeText:
     def __init__(self, counter: TokenCounter) -> None:
         self._counter, self._text = counter, ""
 
-    def count_with(self, more: str) -> int:
-        return self._counter.count(self._text + more)
-
-    def add(self, more: str) -> None:
+    def add(self, more: str) -> int:
         self._text += more
+        return self._counter.count(self._text)
 
     def anew(self) -> GrowingText:
         return _WholeText(self._counter)
@@ -111,14 +106,12 @@ class _Units(Struct):
     known: dict[str, float] = {}
     units: float = 0
 
-    def count_with(self, more: str) -> int:
+    def add(self, more: str) -> int:
         units = self.known.get(more)
         if units is None:
             units = self.known[more] = self.counter.units(more)
-        return self.counter.of_units(self.units + units)
-
-    def add(self, more: str) -> None:
-        self.units += self.known[more] if more in self.known else self.counter.units(more)
+        self.units += units
+        return self.counter.of_units(self.units)
 
     def anew(self) -> GrowingText:
         return _Units(self.counter, self.known)

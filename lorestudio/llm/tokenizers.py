@@ -301,26 +301,20 @@ class _Growing:
     def anew(self) -> GrowingText:
         return self._counter.growing()
 
-    def count_with(self, more: str) -> int:
+    def add(self, more: str) -> int:
         if self._empty and not more:
             return 0
-        if self._refuses(more):
-            return max(0, self._overhead)
-        return max(0, self._settled + self._counter.tokenizer.tokens(self._open + more) + self._overhead)
-
-    def add(self, more: str) -> None:
-        if not more:
-            return
         self._refused, self._empty = self._refuses(more), False
         self._last = (self._last + more)[-self._look_back :] if self._look_back > 0 else ""
         self._open += more
         tokenizer = self._counter.tokenizer
-        if not tokenizer.cuts or len(self._open) < 200:
-            return
-        cut = max((match.start() for match in _CUT.finditer(self._open)), default=0)
-        if cut:
-            self._settled += tokenizer.tokens(self._open[:cut])
-            self._open = self._open[cut + tokenizer.drops_blank :]
+        found = 0 if self._refused else self._settled + tokenizer.tokens(self._open)
+        if tokenizer.cuts and len(self._open) >= 200:
+            cut = max((match.start() for match in _CUT.finditer(self._open)), default=0)
+            if cut:
+                self._settled += tokenizer.tokens(self._open[:cut])
+                self._open = self._open[cut + tokenizer.drops_blank :]
+        return max(0, found + self._overhead)
 
 
 # ---- reading files --------------------------------------------------------------------------------------------------

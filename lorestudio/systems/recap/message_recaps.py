@@ -164,14 +164,13 @@ def walk(items: Iterable[WalkItem], collected: GrowingText, limit: float | None)
     for item in items:
         step = item.passed if closed_at is None else item.behind
         if step is None:
-            piece, index, tested = item.piece[separator:], item.behind.index, item.behind.exclusion
-            tokens = collected.count_with(piece)
+            index, tested = item.behind.index, item.behind.exclusion
+            tokens = collected.add(item.piece[separator:])
             if limit is not None and tokens > limit:
                 closed_at = index
                 step = WalkStep(index, WalkDecision.OVER_LIMIT, tested, used, tokens)
             else:
                 step = WalkStep(index, WalkDecision.INCLUDED, tested, used, tokens)
-                collected.add(piece)
                 used, separator = tokens, 0
         steps.append(step)
     return Inclusion(limit, tuple(steps), closed_at)

@@ -56,7 +56,6 @@ VERSION_IDS: Final = 2_000_000
 """Where the ids of scenes and versions begin, so that each keeps its own from turn to turn."""
 
 _TITLE: Final = 48
-_WORDS: Final = {decision: decision.value for decision in WalkDecision}
 
 
 class Telling(Struct, frozen=True, dict=True):
@@ -133,9 +132,7 @@ class Telling(Struct, frozen=True, dict=True):
         return self._excluded[key]
 
     def row(self, step: WalkStep) -> Json:
-        """A step among the facts."""
-        if step.before is not None:
-            return [step.index, _WORDS[step.decision], step.before, step.after]
+        """A step that was not tried, among the facts."""
         key = step.index, step.decision
         if key not in self._rows:
             self._rows[key] = [step.index, step.decision.value, None, None]
@@ -222,9 +219,9 @@ def _walked(found: Inclusion, cast: Cast) -> Iterator[Verdict]:
     without_recap = cast.told.of_all(Outcome.REMOVED, "recap_no_memory")
     stopper: dict[str, Json] = {"stopped_by": "" if found.closed_at is None else messages[found.closed_at].title}
     for step in found.steps:
-        decision, index, before, after = step.decision, step.index, step.before or 0, step.after or 0
+        decision, index, after = step.decision, step.index, step.after or 0
         if decision is WalkDecision.INCLUDED:
-            details: dict[str, Json] = {"tokens": after - before, "total": after, "limit": limit}
+            details: dict[str, Json] = {"tokens": after - (step.before or 0), "total": after, "limit": limit}
             yield Verdict(messages[index].id, Outcome.KEPT, "recap_included", details)
         elif decision is WalkDecision.AFTER_LIMIT:
             yield Verdict(messages[index].id, Outcome.REMOVED, "recap_after_limit", stopper)
@@ -415,7 +412,7 @@ def _facts(done: Refresh, told: Telling, context_size: int) -> Json:
         "storage": store.outcome.value,
     }
     if found is not None:
-        totals = Counter([step.decision for step in found.steps])
+        totals, words = Counter([step.decision for step in found.steps]), {kind: kind.value for kind in WalkDecision}
         facts["inclusion"] = {
             "context_size": context_size,
             "limit_setting": settings.message_recap_context_limit,
@@ -423,6 +420,9 @@ def _facts(done: Refresh, told: Telling, context_size: int) -> Json:
             "limit": found.limit,
             "closed_at": found.closed_at,
             "totals": {kind.value: totals[kind] for kind in WalkDecision},
-            "steps": [told.row(step) for step in found.steps],
+            "steps": [
+                told.row(step) if step.before is None else [step.index, words[step.decision], step.before, step.after]
+                for step in found.steps
+            ],
         }
     return facts

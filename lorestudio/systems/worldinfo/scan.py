@@ -494,9 +494,7 @@ class Scanner:
             if not self._wins(entry, events):
                 self._failed.add(entry.uid)
                 continue
-            line = f"{self._content(entry)}\n"
-            used = kept + running.count_with(line)
-            running.add(line)
+            used = kept + running.add(f"{self._content(entry)}\n")
             details = {"used": used, "budget": self.budget}
             if used >= self.budget and not entry.ignores_budget:
                 full = self._overflowed = True
