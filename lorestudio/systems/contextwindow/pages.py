@@ -29,16 +29,7 @@ from lorestudio.systems.contextwindow.selecting import (
     select,
     select_and_fill,
 )
-from lorestudio.systems.contextwindow.tokens import (
-    CutList,
-    Cutting,
-    KeptTurns,
-    Method,
-    cut_elements,
-    cut_turns,
-    effective,
-    half,
-)
+from lorestudio.systems.contextwindow.tokens import CutList, Cutting, Method, cut_elements, cut_turns, effective, half
 from lorestudio.systems.known import Known
 
 ELEMENTS: Final = "elements"
@@ -68,7 +59,7 @@ class Fitted(Struct, frozen=True):
     window: ContextWindow
     selection: PageSelection | None = None
     elements: CutList = field(default_factory=CutList)
-    turns: KeptTurns = field(default_factory=KeptTurns)
+    turns: CutList = field(default_factory=CutList)
     shares: Mapping[str, int] = {}
 
     @property

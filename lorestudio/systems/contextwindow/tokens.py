@@ -242,20 +242,20 @@ class Cutting(Struct, frozen=True):
 
 
 class CutList(Struct, frozen=True):
-    """What became of a list: `items` by place in the list before, `order` the places kept, as they stand now."""
+    """What became of a list: `items` by place in the list before, `order` the places kept, as they stand now.
+
+    `tokens` are those of what is kept. A conversation has no items: nobody asks for each of thousands of turns.
+    """
 
     items: tuple[CutItem, ...] = ()
     order: tuple[int, ...] = ()
+    tokens: int = 0
 
     @classmethod
     def of(cls, items: tuple[CutItem, ...]) -> CutList:
         """Those kept in the order that they have."""
-        return cls(items, tuple(item.place for item in items if item.kept))
-
-    @property
-    def tokens(self) -> int:
-        """Tokens of what is kept."""
-        return sum(self.items[place].tokens for place in self.order)
+        kept = [item for item in items if item.kept]
+        return cls(items, tuple(item.place for item in kept), sum(item.tokens for item in kept))
 
 
 def cut_elements(elements: Sequence[str], how: Cutting, counter: TokenCounter) -> CutList:
@@ -267,26 +267,19 @@ def cut_elements(elements: Sequence[str], how: Cutting, counter: TokenCounter) -
     return CutList.of(truncated_list(elements, how.limit, how.multiplier, how.method, counter))
 
 
-class KeptTurns(Struct, frozen=True):
-    """The places kept of a conversation, as they stand now, and their tokens."""
-
-    order: tuple[int, ...] = ()
-    tokens: int = 0
-
-
-def cut_turns(texts: Sequence[str], how: Cutting, counter: TokenCounter) -> KeptTurns:
+def cut_turns(texts: Sequence[str], how: Cutting, counter: TokenCounter) -> CutList:
     """Which turns of these texts stay. Without words to preserve, one stays as soon as one of the same text does."""
     if how.words or how.limit <= 0 or how.method is Method.MIDDLE:
         found = cut_elements(texts, how, counter)
         if how.words:
-            return KeptTurns(found.order, found.tokens)
+            return found
         kept = [texts[place] for place in found.order]
     else:  # what is cut away of a long chat is not counted
         inward = list(texts if how.method is Method.BOTTOM else reversed(texts))
         kept = inward[: fitting(map(counter.count, inward), effective(how.limit, how.multiplier))]
     costs = {text: counter.count(text) for text in kept}
     order = tuple(place for place, text in enumerate(texts) if text in costs)
-    return KeptTurns(order, sum(costs[texts[place]] for place in order))
+    return CutList((), order, sum(costs[texts[place]] for place in order))
 
 
 def _preserving(texts: Sequence[str], how: Cutting, counter: TokenCounter) -> CutList:
@@ -319,4 +312,4 @@ def _preserving(texts: Sequence[str], how: Cutting, counter: TokenCounter) -> Cu
     first = kept(matching, limit, 0 if fits else multiplier)
     remaining = limit - sum(costs[place] for place in first)
     second = kept(others, remaining, multiplier) if remaining > 0 else []
-    return CutList(tuple(items), (*first, *second))
+    return CutList(tuple(items), (*first, *second), sum(costs[place] for place in (*first, *second)))
