@@ -12,6 +12,7 @@ from enum import StrEnum
 from typing import Final
 
 from msgspec import Struct, field
+from msgspec.json import format as laid_out
 
 from lorestudio.domain.entry import Entry
 from lorestudio.domain.javascript import added
@@ -213,7 +214,9 @@ def fit_pages(
 
 def page_size(window: ContextWindow, counter: TokenCounter) -> int:
     """Tokens of the window's JSON as it is laid out for reading: names of fields count, too."""
-    return counter.count(json.dumps(window_to_json(window), indent=4, ensure_ascii=False))
+    compact = json.dumps(window_to_json(window), ensure_ascii=False).encode("utf-8", "surrogatepass")
+    # Python's own takes several times as long to lay a long chat out.
+    return counter.count(laid_out(compact, indent=4).decode("utf-8", "surrogatepass"))
 
 
 def content_tokens(window: ContextWindow, counter: TokenCounter) -> int:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lorestudio.domain.tokens import CHARS_4
-from lorestudio.systems.contextwindow.mapping import ContextWindow, LoreEntry, MappedVault, WindowTurn
+from lorestudio.domain.javascript import length
+from lorestudio.domain.tokens import CHARS_4, CharacterEstimate
+from lorestudio.systems.contextwindow.mapping import ContextWindow, LoreEntry, MappedVault, WindowTurn, window_to_json
 from lorestudio.systems.contextwindow.pages import (
     PageStrategy,
     Paging,
@@ -137,6 +140,14 @@ def test_empty_pages_reserve_a_share_unless_told_otherwise() -> None:
 def test_the_size_of_a_page_counts_names_and_punctuation() -> None:
     assert page_size(PEOPLE, CHARS_4) > content_tokens(PEOPLE, CHARS_4)
     assert page_size(ContextWindow(), CHARS_4) > 0
+
+
+@given(st.lists(st.text(st.characters()), max_size=4), st.text('\ud83d\x00\x7f\u2028\n"/\\é🔥'))
+def test_the_size_of_a_page_is_that_of_its_document_as_python_lays_it_out(elements: list[str], text: str) -> None:
+    turns = tuple(WindowTurn("user", text, uuid) for uuid in ("", text))
+    for window in (ContextWindow(), ContextWindow(PEOPLE.lore, (*elements, text), turns)):
+        document = json.dumps(window_to_json(window), indent=4, ensure_ascii=False)
+        assert page_size(window, CharacterEstimate("each", 1)) == length(document)
 
 
 def test_lore_keeps_its_room_in_the_dynamic_strategies() -> None:
