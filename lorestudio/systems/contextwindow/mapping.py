@@ -135,7 +135,7 @@ class WindowTurn(Struct, frozen=True, gc=False):
     uuid: str = ""
 
 
-class Conversation:
+class ChatTurns:
     """Makes the turns of chats: those of the chat before that this one goes on from are taken as they are."""
 
     def __init__(self) -> None:
@@ -264,7 +264,7 @@ def mapped_pages(moment: Moment, settings: ContextWindowSettings, text: str, kno
     made = known.of(moment.index, ("pages", pages, blocks), lambda: tuple(_of_vault(moment.index, pages, blocks)))
     turns: tuple[WindowTurn, ...] = ()
     if settings.with_conversation:
-        turns = known.of(moment.index, "conversation", Conversation).turns(moment.chat)
+        turns = known.of(moment.index, "turns", ChatTurns).turns(moment.chat)
     found = []
     for page, lockable in made:
         locks = {key: lock for key, entry in lockable.items() if (lock := _lock(entry, blocks, lowered)) is not None}

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from lorestudio.domain.chat import Message
 from lorestudio.settings.contextwindow import ContextWindowSettings
 from lorestudio.systems.contextwindow.mapping import (
+    ChatTurns,
     ContextWindow,
-    Conversation,
     Lock,
     LockTable,
     LoreEntry,
@@ -198,12 +198,12 @@ def test_turns_that_are_cut_away_are_not_counted(method, counted):
 
 
 def test_a_chat_that_goes_on_is_given_the_turns_that_it_had():
-    chat, made = tuple(Message("Wren", text, is_user=True) for text in "abc"), Conversation()
+    chat, made = tuple(Message("Wren", text, is_user=True) for text in "abc"), ChatTurns()
     before, after = made.turns(chat[:2]), made.turns(chat)
     assert all(one is other for one, other in zip(before, after, strict=False))
-    assert after == Conversation().turns(chat)
+    assert after == ChatTurns().turns(chat)
     other = (chat[0], Message("Skarn", "b"), chat[2])
-    assert made.turns(other) == Conversation().turns(other)
+    assert made.turns(other) == ChatTurns().turns(other)
     assert made.turns(other[:1]) == before[:1]
 
 
