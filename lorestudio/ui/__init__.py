@@ -13,6 +13,7 @@ import sys
 from collections.abc import Callable
 from contextlib import suppress
 from functools import wraps
+from inspect import CO_VARARGS, CO_VARKEYWORDS
 from types import FunctionType
 from typing import Any
 
@@ -33,7 +34,8 @@ def _reporting(override: FunctionType, of_qt: Callable[..., Any]) -> Callable[..
         with suppress(NotImplementedError):
             return of_qt(*args)
 
-    if override.__code__.co_argcount == 1:  # as a slot too it takes nothing of what its signal carries
+    code = override.__code__
+    if code.co_argcount == 1 and not code.co_flags & (CO_VARARGS | CO_VARKEYWORDS):  # as a slot it takes no argument
 
         @wraps(override)
         def called(self: object) -> Any:  # noqa: ANN401  # what the override returns
