@@ -469,7 +469,7 @@ class RecordView(RowMenu, QTableView):
             field.clear()
             field.setFocus()
 
-        said = holding(column(1, words, row(1, button(view, tr("Clear the filter"), clear), 1), 1), view)
+        said = holding(column(1, words, row(1, button(view, tr("Clear the filter"), clear), 1), 1, margins=4), view)
         tight(said, of=view)
         said.hide()
         self._rows.changed.connect(lambda: said.setVisible(bool(field.text()) and not self._rows.rows))
