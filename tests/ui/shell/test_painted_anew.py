@@ -8,7 +8,17 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QAbstractScrollArea, QApplication, QComboBox, QDockWidget, QListView, QToolButton, QWidget
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QAbstractScrollArea,
+    QApplication,
+    QComboBox,
+    QDockWidget,
+    QLineEdit,
+    QListView,
+    QToolButton,
+    QWidget,
+)
 from pytestqt.qtbot import QtBot
 
 from lorestudio.domain.chat import Generation
@@ -31,6 +41,7 @@ from lorestudio.ui.widgets.record_table import RecordTable, RecordView
 from tests.ui.conftest import drain, settle
 from tests.ui.drawing import PaintWatch
 from tests.ui.sharing import is_due
+from tests.ui.shell.test_one_look import path_of
 from tests.ui.worlds import CROWN, SKARN, make_project, make_trace
 
 
@@ -106,6 +117,22 @@ def test_icons_have_the_colours_of_the_theme(
     theme.palette = load_palettes()["light"]
     theme.changed.emit()
     assert icons(made) == before
+
+
+def test_every_button_of_the_window_has_its_icon_in_the_colours_of_the_theme(window: MainWindow) -> None:
+    buttons = [
+        each
+        for each in window.findChildren(QAbstractButton)
+        if not each.icon().isNull() and not isinstance(each.parentWidget(), QLineEdit | QDockWidget)  # Qt's own
+    ]
+    before = [each.icon().pixmap(16).toImage() for each in buttons]
+    other = "dark" if window.theme.palette is not load_palettes()["dark"] else "light"
+    window.theme.choose(other)
+    drain()
+    pairs = zip(buttons, before, strict=True)
+    left = [path_of(each) for each, seen in pairs if each.icon().pixmap(16).toImage() == seen]
+    assert left == []
+    assert len(buttons) > 50
 
 
 def test_texts_have_the_colours_of_the_theme(theme: Theme, qtbot: QtBot) -> None:

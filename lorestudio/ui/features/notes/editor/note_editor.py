@@ -71,7 +71,7 @@ class MarkdownHighlighter(QSyntaxHighlighter):
         if lines != self._front_lines:
             first, last = sorted((lines, self._front_lines))
             self._front_lines = lines
-            self._pending.update(range(first or 0, last))
+            self._pending.update(range(first, last))
             self._timer.start()
 
     def recolour(self) -> None:
