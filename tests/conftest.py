@@ -46,6 +46,12 @@ def _nothing_of_a_person(tmp_path_factory: pytest.TempPathFactory) -> Iterator[N
         yield
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """One process more than there are cores: tests of windows wait a tenth of their time."""
+    return (os.cpu_count() or 1) + 1
+
+
 class LaterStop(CancelToken):
     """Somebody asks to stop once it was looked at so many times, by default never; `looks` are those so far."""
 
