@@ -156,9 +156,10 @@ class VaultFeature(Feature):
         now, work, pane = self.context, self.work, self.pane
         ready = now.has_project.also(lambda: work.ready, "Only the notes of a vault in a folder can be changed here.")
         writes = now.has_project.also(lambda: work.writes, READ_ONLY)
-        entries = writes.also(self._has_entries, "Choose a note or an entry first.")
-        of_project, of_entries = partial(Action, when=now.has_project), partial(Action, when=entries)
+        of_project = partial(Action, when=now.has_project)
         of_files, of_writing = partial(Action, when=ready), partial(Action, when=writes)
+        of_notes = partial(Action, when=ready.also(self._is_chosen, "Choose a note first."))
+        of_entries = partial(Action, when=writes.also(self._is_chosen, "Choose a note or an entry first."))
         return (
             Action(
                 "vault.undo", "Undo change", "Edit", 0, work.undo, ("Ctrl+Alt+Z",),
@@ -188,11 +189,7 @@ class VaultFeature(Feature):
             of_writing("note.new", "New note…", "Entry", 0, self.new_note, ("Ctrl+N",), icon="plus"),
             of_entries("note.duplicate", "Duplicate", "Entry", 5, self.duplicate, ("Ctrl+D",), icon="copy"),
             of_entries("note.rename", "Rename…", "Entry", 10, self.rename, ("F2",), icon="pencil"),
-            Action(
-                "note.move", "Move to folder…", "Entry", 15, self.move, ("Ctrl+Shift+M",),
-                when=ready.also(self._has_targets, "Choose a note first."),
-                icon="folder",
-            ),
+            of_notes("note.move", "Move to folder…", "Entry", 15, self.move, ("Ctrl+Shift+M",), icon="folder"),
             of_entries("note.batch", "Change a property…", "Entry", 20, self.batch, ("Ctrl+Shift+E",), icon="switches"),
             of_entries(
                 "note.enable", "Switch on or off", "Entry", 25, self.switch, ("Space",), Where.VAULT, icon="slash",
@@ -225,14 +222,12 @@ class VaultFeature(Feature):
                 "entry.previous", "Previous entry in list", "Entry/Go", 110, partial(pane.step, -1), ("Alt+Up",),
             ),
             of_project("entry.next", "Next entry in list", "Entry/Go", 115, partial(pane.step, 1), ("Alt+Down",)),
-            Action(
+            of_notes(
                 "note.folder", "Show in folder", "Entry/Go", 120, self.show_folder,
-                when=ready.also(self._has_targets, "Choose a note first."),
                 tip="Open the note's folder in the file manager of this computer",
             ),
-            Action(
+            of_notes(
                 "note.link", "Copy link to the note", "Entry/Go", 125, self.copy_links,
-                when=ready.also(self._has_targets, "Choose a note first."),
                 tip="Copy [[links]] to the chosen notes, as Obsidian writes them",
             ),
             of_project(
@@ -544,15 +539,8 @@ class VaultFeature(Feature):
 
     # ---- following --------------------------------------------------------------------------------------------------
 
-    def _has_targets(self) -> bool:
-        """Whether there is a note of a vault that an action would be about."""
-        return self.work.ready and self._is_chosen()
-
-    def _has_entries(self) -> bool:
-        """Whether there is a note, or an entry of a lorebook."""
-        return self.work.writes and self._is_chosen()
-
     def _is_chosen(self) -> bool:
+        """Whether there is a note, or an entry of a lorebook, that an action would be about."""
         selection = self.context.selection
         chosen = selection.entry is not None or selection.left_out is not None
         return chosen or self.pane.view.selectionModel().hasSelection()
