@@ -191,7 +191,6 @@ class MemoryPage(QWidget):
         found, had = hits is not None, self._hits is not None
         self._hits, self._searching = hits, bool(searching)
         self.model.scores = hits.scores if hits is not None else {}
-        self.view.show_scores(shown=found)
         if searching:
             self.strip.say(tr("searching for “{what}”…", what=shorten(searching, 60)))
         elif hits is not None:
@@ -210,7 +209,6 @@ class MemoryPage(QWidget):
     def show_uses(self, uses: Mapping[str, int] | None) -> None:
         """Show in how many replies of the run each memory went; None where no run of fact memory is shown."""
         self.model.uses = uses
-        self.view.show_uses(shown=uses is not None)
         if uses is None and self._order == USES:
             self.order_by(WHEN)
         else:
@@ -220,8 +218,10 @@ class MemoryPage(QWidget):
         """Put the list in the order of a column; that of the same one again turns round."""
         self._order = place
         self._descending = usual_direction(place) if descending is None else descending
-        shown = {SIMILARITY: self._hits is not None, USES: self.model.uses is not None}
-        self.bar.show_order(place, without=[each for each, known in shown.items() if not known])
+        known = {SIMILARITY: self._hits is not None, USES: self.model.uses is not None}
+        without = [each for each, there in known.items() if not there]
+        self.bar.show_order(place, without=without)
+        self.view.go_without(without)
         direction = Qt.SortOrder.DescendingOrder if self._descending else Qt.SortOrder.AscendingOrder
         self.view.horizontalHeader().setSortIndicator(place, direction)
         self.model.sort(place, direction)

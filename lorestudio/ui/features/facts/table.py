@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from operator import attrgetter
 from typing import Final
 
@@ -107,7 +107,7 @@ class MemoryView(RecordView):
 
     def __init__(self, theme: Theme, model: MemoryTable, parent: QWidget) -> None:
         super().__init__(theme, model, tr("Memories"), parent)
-        self._scored = self._used = False
+        self._without: Collection[int] = ()
         head = self.horizontalHeader()
         head.setSectionsClickable(True)
         head.setSortIndicatorShown(True)
@@ -115,14 +115,9 @@ class MemoryView(RecordView):
         self.setMinimumHeight(self.fontMetrics().lineSpacing() * 3)
         self._fit()
 
-    def show_scores(self, *, shown: bool) -> None:
-        """Show the similarity, or not."""
-        self._scored = shown
-        self._fit()
-
-    def show_uses(self, *, shown: bool) -> None:
-        """Show in how many replies memories went, or not."""
-        self._used = shown
+    def go_without(self, columns: Collection[int]) -> None:
+        """Show the other columns, as far as there is room."""
+        self._without = columns
         self._fit()
 
     def sizeHint(self) -> QSize:
@@ -135,10 +130,11 @@ class MemoryView(RecordView):
         super().resizeEvent(event)
 
     def _fit(self) -> None:
-        self.setColumnHidden(SIMILARITY, not self._scored)
-        room = self.width() - (self.columnWidth(SIMILARITY) if self._scored else 0)
+        scored = SIMILARITY not in self._without
+        self.setColumnHidden(SIMILARITY, not scored)
+        room = self.width() - (self.columnWidth(SIMILARITY) if scored else 0)
         for column, least in _ROOM:
-            self.setColumnHidden(column, room < least or (column == USES and not self._used))
+            self.setColumnHidden(column, room < least or column in self._without)
 
 
 def spoken_source(source: Source) -> str:
