@@ -5,11 +5,11 @@ How it is run unfolds: the system, its mode, who answers where a model decides, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Final
 
-from PySide6.QtCore import QEvent, QModelIndex, QSignalBlocker, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QModelIndex, QSignalBlocker, QSize, Qt, Signal, SignalInstance
 from PySide6.QtGui import QAction, QActionGroup, QFontMetricsF, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QLineEdit, QSizePolicy, QToolButton, QWidget
 
@@ -69,9 +69,7 @@ class ModeBar(QWidget):
         super().__init__(parent)
         self._theme = theme
         self._choice = RunChoice()
-        self._profiles: tuple[Profile, ...] = ()
         self.system, self.mode, self.source = self._button(), self._button(), self._button()
-        self._sources = QActionGroup(self)  # one for all fillings of the menu
         self.switches = QToolButton(self, toolButtonStyle=Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self.switches.clicked.connect(
             lambda: self.wanted.emit("behaviour.edit" if self._choice.is_main else "system.settings")
@@ -79,14 +77,18 @@ class ModeBar(QWidget):
         line = row(self.system, self.mode, self.source, 1, self.switches, spacing=4, margins=(8, 0, 8, 4))
         line.setSizeConstraint(QBoxLayout.SizeConstraint.SetNoConstraint)  # see resizeEvent
         self.setLayout(line)
-        self._fill_systems()
-        self._fill_modes()
+        self._fill(
+            self.system, self.system_chosen, [(each, system_title(each), system_help(each)) for each in KINDS],
+            (tr("Settings of the system…"), "system.settings"), (tr("Lorebooks of World Info…"), "worldinfo.books"),
+            (tr("Compare systems…"), "systems.compare"),
+        )  # fmt: skip
+        self._fill(self.mode, self.mode_chosen, [(each, mode_caption(each), mode_help(each)) for each in Mode])
         theme.changed.connect(self._paint)
         self.show_choice(self._choice, ())
 
     def show_choice(self, choice: RunChoice, profiles: Sequence[Profile]) -> None:
         """Show what is chosen; `profiles` can be chosen too."""
-        self._choice, self._profiles = choice, tuple(profiles)
+        self._choice = choice
         system, mode, source = system_title(choice.system), mode_caption(choice.mode), source_title(choice.source)
         idle = "" if choice.asks_model else " " + tr("Nobody is asked in keywords-only mode.")
         helps = source_help(choice.source)
@@ -100,13 +102,17 @@ class ModeBar(QWidget):
              tr("Answers: {source}. {help}", source=source, help=helps) + idle),
         ):  # fmt: skip
             named(button, name, tip).setText(text)
-        for button, chosen in ((self.system, choice.system), (self.mode, choice.mode.value)):
+        self._fill(
+            self.source, self.source_chosen,
+            [(each, source_title(each), source_help(each)) for each in sources(profiles, choice.source)],
+            (tr("Provider profiles…"), "profiles.edit"), (tr("Replay, asking everything again…"), "replay.fresh"),
+        )  # fmt: skip
+        for button, chosen in ((self.system, choice.system), (self.mode, choice.mode), (self.source, choice.source)):
             for action in button.menu().actions():
                 action.setChecked(action.data() == chosen)
         for button in (self.mode, self.source):
             button.setVisible(choice.is_main)
         self._show_door(choice)
-        self._fill_sources()
         self._paint()
         self._fit()
         self._say_why()
@@ -161,50 +167,30 @@ class ModeBar(QWidget):
         menu_of(button, tips=True)
         return button
 
-    def _fill_systems(self) -> None:
-        menu = self.system.menu()
-        group = QActionGroup(menu)
-        for system in KINDS:
-            action = _choice(group, system_title(system), system_help(system), partial(self.system_chosen.emit, system))
-            action.setData(system)
-            menu.addAction(action)
-        menu.addSeparator()
-        menu.addAction(tr("Settings of the system…"), partial(self.wanted.emit, "system.settings"))
-        menu.addAction(tr("Lorebooks of World Info…"), partial(self.wanted.emit, "worldinfo.books"))
-        menu.addAction(tr("Compare systems…"), partial(self.wanted.emit, "systems.compare"))
-
-    def _fill_modes(self) -> None:
-        menu = self.mode.menu()
-        group = QActionGroup(menu)
-        for mode in Mode:
-            action = _choice(group, mode_caption(mode), mode_help(mode), partial(self.mode_chosen.emit, mode))
-            action.setData(mode.value)
-            menu.addAction(action)
-
-    def _fill_sources(self) -> None:
-        menu = self.source.menu()
+    def _fill(
+        self,
+        button: QToolButton,
+        chosen: SignalInstance,
+        choices: Iterable[tuple[object, str, str]],
+        *doors: tuple[str, str],
+    ) -> None:
+        """Values to choose from, with titles and tips, in the button's menu; below them `doors` to actions."""
+        menu, group = button.menu(), button.findChild(QActionGroup) or QActionGroup(button)  # one for all fillings
         menu.clear()
-        for source in sources(self._profiles, self._choice.source):
-            choose = partial(self.source_chosen.emit, source)
-            action = _choice(self._sources, source_title(source), source_help(source), choose)
-            action.setChecked(source == self._choice.source)
+        for value, title, tip in choices:
+            action = QAction(title, group, checkable=True, toolTip=tip)
+            action.setData(value)
+            action.triggered.connect(lambda _on=False, value=value: chosen.emit(value))
             menu.addAction(action)
         menu.addSeparator()
-        menu.addAction(tr("Provider profiles…"), partial(self.wanted.emit, "profiles.edit"))
-        menu.addAction(tr("Replay, asking everything again…"), partial(self.wanted.emit, "replay.fresh"))
+        for title, name in doors:
+            menu.addAction(title, partial(self.wanted.emit, name))
 
     def _paint(self) -> None:
         self.system.setIcon(self._theme.icon("tree"))
         self.mode.setIcon(self._theme.icon("ai" if self._choice.asks_model else "search"))
         self.source.setIcon(self._theme.icon(SOURCE_ICONS[self._choice.source.kind]))
         self.switches.setIcon(self._theme.icon("switches", "accent" if self._choice.effective.fixed else "text_muted"))
-
-
-def _choice(group: QActionGroup, title: str, tip: str, chosen: Callable[[], object]) -> QAction:
-    """One of several in a menu."""
-    action = QAction(title, group, checkable=True, toolTip=tip)
-    action.triggered.connect(lambda _on: chosen())
-    return action
 
 
 LONG_SECONDS: Final = 0.4
