@@ -66,9 +66,7 @@ class ChatFeature(Feature):
         self.hindrances: list[Callable[[Source], Notice | None]] = []
         self.files = ChatFiles(window, session, context.settings, context.say)
         self.replies = ReplyWork(session, self)
-        self.notes = SessionNoteWork(
-            context, lambda: Source.named(self.writer) if self.writer else None, self._offer_writers
-        )
+        self.notes = SessionNoteWork(context, lambda: self._writing_source, self._offer_writers)
         self.setups = PromptSetups(context)
         self.settled: Project | None = None
         """With its chat as it is, nobody is asked any more what becomes of that."""
@@ -113,8 +111,8 @@ class ChatFeature(Feature):
         """What can be done."""
         now, chat = self.context, Where.CHAT
         has_chat = now.has_chat
-        chosen = has_chat.also(self._has_chosen, "Choose a message first.")
-        writing = "A reply is being written: wait for it, or stop it first."
+        chosen = has_chat.also(lambda: self.chosen is not None, "Choose a message first.")
+        silent = (lambda: not self.replies.busy), "A reply is being written: wait for it, or stop it first."
         return (
             Action(
                 "chat.new", "New chat…", "Chat", 0, self._new, icon="plus", tip="Begin a chat that is in no file yet",
@@ -149,14 +147,13 @@ class ChatFeature(Feature):
             ),
             Action(
                 "reply.get", "Get a reply", "Chat", 105, self.get_reply, ("R",), chat,
-                has_chat.also(lambda: not self.replies.busy, writing), "play", "Have the next reply written",
+                has_chat.also(*silent), "play", "Have the next reply written",
             ),
             Action(
-                "reply.again", "Get another reply", "Chat", 110, lambda: self._get(self._last_reply), ("Shift+R",),
-                chat, has_chat.also(lambda: self._last_reply is not None, "The last message is no reply.").also(
-                    lambda: not self.replies.busy, writing
-                ), "reload",
-                "A new swipe of the last reply",
+                "reply.again", "Get another reply", "Chat", 110, lambda: self.get_reply(self._last_reply), ("Shift+R",),
+                chat,
+                has_chat.also(lambda: self._last_reply is not None, "The last message is no reply.").also(*silent),
+                "reload", "A new swipe of the last reply",
             ),
             Action(
                 "reply.stop", "Stop writing", "Chat", 115, self.stop, ("Ctrl+Alt+.",), icon="stop",
@@ -293,9 +290,6 @@ class ChatFeature(Feature):
         chat, place = self._session.chat, self.chosen
         return chat.messages[place] if chat is not None and place is not None else None
 
-    def _has_chosen(self) -> bool:
-        return self.chosen is not None
-
     def _can_choose_swipe(self) -> bool:
         place, chat = self.chosen, self._session.chat
         if place is None or chat is None:
@@ -305,7 +299,7 @@ class ChatFeature(Feature):
 
     def _can_branch(self) -> bool:
         project = self._session.project
-        return self._has_chosen() and project is not None and project.chat_path is not None
+        return project is not None and project.chat_path is not None
 
     def _is_hidden(self) -> bool:
         return self._message is not None and self._message.was_hidden
@@ -328,6 +322,11 @@ class ChatFeature(Feature):
         """Who writes replies: "" for the person, or the name of an answer source; the person where that is gone."""
         chosen = str(self.context.settings.value("chat/writer", AnswerKind.STAND_IN.value))
         return BY_HAND if chosen == self._gone else chosen
+
+    @property
+    def _writing_source(self) -> Source | None:
+        """The answer source that writes replies, None where the person does."""
+        return Source.named(self.writer) if self.writer else None
 
     def _broken(self) -> tuple[BrokenLine, ...]:
         """The lines of the file that cannot be read; looked for once for each state of the chat."""
@@ -478,13 +477,9 @@ class ChatFeature(Feature):
 
     # ---- replies ----------------------------------------------------------------------------------------------------
 
-    def get_reply(self) -> None:
-        """Have the next reply written, or write it."""
-        self._get(None)
-
-    def _get(self, place: int | None) -> None:
-        """Have a reply written, at the end or as a new swipe of the message at a place."""
-        source = Source.named(self.writer) if self.writer else None
+    def get_reply(self, place: int | None = None) -> None:
+        """Have a reply written, or write it: the next one, or a new swipe of the message at a place."""
+        source = self._writing_source
         hindrance = next(filter(None, (why(source) for why in self.hindrances)), None) if source is not None else None
         if hindrance is not None:
             self.context.say(hindrance)
@@ -511,8 +506,8 @@ class ChatFeature(Feature):
         come back.
         """
         before, self._gone = self._gone, None
-        source = Source.named(self.writer) if self.writer else Source()
-        if source.profile and self._session.providers.file.find(source.profile) is None:
+        source = self._writing_source
+        if source is not None and source.profile and self._session.providers.file.find(source.profile) is None:
             self._gone = source.profile
             text = tr(
                 "There is no provider profile called “{name}” any more, so you write replies yourself, until you "

@@ -63,14 +63,18 @@ class ChatFiles(QObject):
         project = self._session.project
         if project is None or project.chat is None:
             return
-        start = Path(str(self._settings.value("folders/chat", ""))) / self._name(project)
-        filters = ";;".join((tr("SillyTavern chat (*.jsonl)"), tr("Plain text (*.txt)"), tr("All files (*)")))
 
         def chosen(path: Path) -> None:
             self._settings.setValue("folders/chat", str(path.parent))
             self._write(path, then, elsewhere=True, overwrite=True)  # the dialog has asked
 
-        dialogs.choose_new_file(self._window, tr("Save the chat as"), str(start), filters, "jsonl", chosen)
+        self._ask_file(self._name(project), chosen, tr("Plain text (*.txt)"), tr("All files (*)"))
+
+    def _ask_file(self, name: str, chosen: Callable[[Path], None], *filters: str) -> None:
+        """Ask for a file where chats were saved last; `filters` are kinds besides that of SillyTavern's chats."""
+        start = Path(str(self._settings.value("folders/chat", ""))) / name
+        kinds = ";;".join((tr("SillyTavern chat (*.jsonl)"), *filters))
+        dialogs.choose_new_file(self._window, tr("Save the chat as"), str(start), kinds, "jsonl", chosen)
 
     def ask_before_leaving(self, go: Callable[[], object]) -> bool:
         """Ask what becomes of an unsaved chat before `go`; False where there is nothing to ask."""
@@ -120,9 +124,6 @@ class ChatFiles(QObject):
             self._copy = None
 
     def _save_kept(self, kept: Path) -> None:
-        start = Path(str(self._settings.value("folders/chat", ""))) / kept.name
-        filters = tr("SillyTavern chat (*.jsonl)")
-
         def moved(path: Path) -> None:
             write_bytes(path, read_whole(kept, READ_AT_MOST))
             kept.unlink()
@@ -133,7 +134,7 @@ class ChatFiles(QObject):
                 failed=lambda error: self._say(Notice(sentence_of(error), "error", key="chat")),
             )  # fmt: skip
 
-        dialogs.choose_new_file(self._window, tr("Save the chat as"), str(start), filters, "jsonl", chosen)
+        self._ask_file(kept.name, chosen)
 
     @property
     def _unsaved(self) -> Path | None:
