@@ -363,13 +363,11 @@ class ComparePane(Pane):
 
     def __init__(self, theme: Theme, runs: RunsPage, *others: Pane, parent: QWidget | None = None) -> None:
         super().__init__("compare", tr("Compare"), theme, parent)
-        self.runs, pages = runs, (runs, *others)
-        self._notes = dict.fromkeys(pages, "")
-        self._seen = False
+        self.runs, self._seen = runs, False
         self.tabs = named(QTabWidget(self, documentMode=True), tr("Views of the comparison"))
-        for page in pages:
+        for page in (runs, *others):
             self.tabs.addTab(page, page.title)
-            page.note_changed.connect(partial(self._note, page))
+            page.note_changed.connect(self._show_note)
         self.tabs.currentChanged.connect(self._turned)
         self.column.addWidget(self.tabs, 1)
 
@@ -389,14 +387,10 @@ class ComparePane(Pane):
         self._turned()
 
     def _turned(self) -> None:
-        for page in self._notes:
-            in_front = page is self.tabs.currentWidget()
-            if isinstance(page, RunsPage):
-                page.set_seen(self._seen and in_front)
-            if in_front:
-                self.note_changed.emit(self._notes[page])
+        self.runs.set_seen(self._seen and self.tabs.currentWidget() is self.runs)
+        self._show_note()
 
-    def _note(self, page: Pane, note: str) -> None:
-        self._notes[page] = note
-        if page is self.tabs.currentWidget():
-            self.note_changed.emit(note)
+    def _show_note(self) -> None:
+        page = self.tabs.currentWidget()
+        if isinstance(page, Pane) and page.last_note != self.last_note:
+            self.note_changed.emit(page.last_note)
