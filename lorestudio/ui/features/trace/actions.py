@@ -11,7 +11,6 @@ from PySide6.QtWidgets import QWidget
 from lorestudio.trace.journey import PHASES
 from lorestudio.ui.features.chat.pane import ChatPane
 from lorestudio.ui.features.trace.pane import AI, ANSWERS, FUNNEL, PROMPT, TracePane
-from lorestudio.ui.features.trace.prompt_page import PromptPage
 from lorestudio.ui.shell.actions import Action, Need, Where
 from lorestudio.ui.shell.feature import Context, Feature
 from lorestudio.ui.shell.words import tr
@@ -94,10 +93,8 @@ class TraceFeature(Feature):
             ),
             *(
                 Action(f"prompt.copy_{kind.lower()}", f"Copy the prompt as {kind}", "Trace/Copy", order,
-                       partial(self._with_prompt, copy), when=has_trace)
-                for kind, order, copy in (
-                    ("text", 120, PromptPage.copy_text), ("Markdown", 125, PromptPage.copy_markdown),
-                )
+                       partial(self._copy_prompt, markdown=kind == "Markdown"), when=has_trace)
+                for kind, order in (("text", 120), ("Markdown", 125))
             ),
         )  # fmt: skip
 
@@ -148,9 +145,9 @@ class TraceFeature(Feature):
         self.context.settings.setValue(UNFOLDED, names)
         self.context.actions_changed()
 
-    def _with_prompt(self, copy: Callable[[PromptPage], None]) -> None:
+    def _copy_prompt(self, *, markdown: bool) -> None:
         """The prompt is put together when its tab is first shown."""
         self.pane.tabs.setCurrentIndex(PROMPT)
         if self.pane.prompt.prompt is None:
             self.context.flash(tr("The prompt is being put together; copy it once it is shown."))
-        copy(self.pane.prompt)
+        self.pane.prompt.copy(markdown=markdown)

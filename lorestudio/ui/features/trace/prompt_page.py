@@ -318,17 +318,14 @@ class PromptPage(QWidget):
         """The parts, or what stands in their place."""
         return self.view if self._pages.currentWidget() is self.view else self.empty
 
-    def copy_text(self) -> None:
-        """The whole prompt as plain text, on the clipboard."""
+    def copy(self, *, markdown: bool = False) -> None:
+        """The whole prompt as plain text, or as Markdown, on the clipboard."""
         if self.prompt is not None:
-            QGuiApplication.clipboard().setText(prompt_as_text(self.prompt))
-            self.copied.emit(tr("The prompt was copied as text."))
-
-    def copy_markdown(self) -> None:
-        """The whole prompt as Markdown, on the clipboard."""
-        if self.prompt is not None:
-            QGuiApplication.clipboard().setText(prompt_as_markdown(self.prompt))
-            self.copied.emit(tr("The prompt was copied as Markdown."))
+            write = prompt_as_markdown if markdown else prompt_as_text
+            QGuiApplication.clipboard().setText(write(self.prompt))
+            self.copied.emit(
+                tr("The prompt was copied as Markdown.") if markdown else tr("The prompt was copied as text.")
+            )
 
     # ---- inside -----------------------------------------------------------------------------------------------------
 
@@ -336,7 +333,7 @@ class PromptPage(QWidget):
         self._shown = one_of(self, ((tr(name), tr("Show: {part}", part=tr(name))) for name in _PARTS))
         self._shown.idClicked.connect(lambda _place: self._show())
         self.note = named(ElidedLabel(self), "", kind="small")
-        copy = tool(self, tr("Copy the prompt"), self.copy_text, tip=tr("Copy the prompt as text"))
+        copy = tool(self, tr("Copy the prompt"), self.copy, tip=tr("Copy the prompt as text"))
         self.copy_button = iconed(self._theme, copy, "copy")
         bar = holding(row(*self._shown.buttons(), 1, self.copy_button, spacing=2, margins=0))
         return FoldingRow(bar, self.note, self, margins=(8, 4, 8, 2))

@@ -252,7 +252,7 @@ def test_only_the_lore_is_shown_and_that_there_is_none(page: PromptPage, qtbot: 
     assert (page.empty.title.text(), page.note.text(), page.model.rows) == ("No prompt", "", ())
     before = QGuiApplication.clipboard().text()
     page.copy_button.click()
-    page.copy_markdown()
+    page.copy(markdown=True)
     assert QGuiApplication.clipboard().text() == before
 
 
