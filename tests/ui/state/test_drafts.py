@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QLabel
 
 from lorestudio.studio.project.project import open_project
 from lorestudio.studio.replay.simulator import Simulator
+from lorestudio.ui.features.notes.pane import SOURCE
 from lorestudio.ui.state.drafts import Draft, Drafts
 
 
@@ -45,7 +46,7 @@ def injected(window) -> list[str]:
 
 def retype_key(window, key: str) -> None:
     """Write another key into the source of the note, as a person does."""
-    window.entry.toggle_source()
+    window.entry.toggle(SOURCE)
     body = window.entry.source
     found = body.document().find("spire")
     body.setTextCursor(QTextCursor(found))
@@ -89,7 +90,7 @@ def test_what_was_tried_is_what_a_saved_text_does(window, qtbot) -> None:
 
 def test_a_text_that_is_no_entry_leaves_the_trace_as_it_was(window, qtbot) -> None:
     saved = window.session.runs.trace(window.selection.generation)
-    window.entry.toggle_source()
+    window.entry.toggle(SOURCE)
     body = window.entry.source
     body.setTextCursor(QTextCursor(body.document().find("lorebook")))
     QTest.keyClicks(body, "x")

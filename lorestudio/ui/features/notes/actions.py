@@ -15,7 +15,7 @@ from lorestudio.domain.texts import shorten
 from lorestudio.studio.notes.changes.snapshots import Snapshots
 from lorestudio.studio.notes.recovery import Recovery, Unsaved
 from lorestudio.trace.wording import joined
-from lorestudio.ui.features.notes.pane import SOURCE, WRITE, EntryPane
+from lorestudio.ui.features.notes.pane import SOURCE, TEXT, WRITE, EntryPane
 from lorestudio.ui.shell.actions import Action, Need, Where
 from lorestudio.ui.shell.feature import Context, Feature, Leave
 from lorestudio.ui.shell.words import Notice, tr
@@ -70,11 +70,11 @@ class NotesFeature(Feature):
             ),
             Action(
                 "entry.source", "Switch between form and source", "Entry/Write", 200,
-                pane.toggle_source, ("Ctrl+E",), when=now.has_entry, pane="entry",
+                partial(pane.toggle, SOURCE), ("Ctrl+E",), when=now.has_entry, pane="entry",
             ),
             Action(
-                "entry.preview", "Show the injected text", "Entry/Write", 205, pane.toggle_text, ("Ctrl+Shift+V",),
-                when=now.has_entry, pane="entry",
+                "entry.preview", "Show the injected text", "Entry/Write", 205, partial(pane.toggle, TEXT),
+                ("Ctrl+Shift+V",), when=now.has_entry, pane="entry",
             ),
             Action(
                 "entry.keys", "Edit the keys", "Entry/Write", 295, partial(self._write, editor.edit_keys),

@@ -171,7 +171,8 @@ class EntryPane(Pane):
         self._filename = self._vault = ""
         self._clash: OnDisk | None = None
         self._saved_again = False
-        self._says_left_out = self._says_unseen = False
+        self._says = ""
+        """What the bar speaks of, where that may be over without anybody closing it: "left out", or "unseen"."""
         self._wish: tuple[Path, Callable[[], object]] | None = None
         self._missing = ""
         self._rules = ParseRules()
@@ -234,14 +235,9 @@ class EntryPane(Pane):
         typed = self._open_buffer() is not None and self.editor.form.half_typed
         return self.path is not None and (typed or self._drafts.get(self.path) is not None)
 
-    def toggle_source(self) -> None:
-        """Switch between the form and the file's text."""
-        self.tabs.setCurrentIndex(WRITE if self.tabs.currentIndex() == SOURCE else SOURCE)
-        self.focus_target().setFocus()
-
-    def toggle_text(self) -> None:
-        """Switch between writing and the text that would go into the prompt."""
-        self.tabs.setCurrentIndex(WRITE if self.tabs.currentIndex() == TEXT else TEXT)
+    def toggle(self, tab: int) -> None:
+        """Turn to the file's text or to what would go into the prompt, or back to writing."""
+        self.tabs.setCurrentIndex(WRITE if self.tabs.currentIndex() == tab else tab)
         self.focus_target().setFocus()
 
     def begin(self, path: Path) -> None:
@@ -411,9 +407,8 @@ class EntryPane(Pane):
         broken = note.problem.broken
         words = tr("cannot be read") if broken else tr("left out")
         self.chips.set_chips((NoteChip(words, "error" if broken else "neutral", "broken" if broken else "left-out"),))
-        if self._says_left_out or self.bar.isHidden():  # nothing more urgent is said
-            self._say(note.message, "error" if broken else "neutral")
-            self._says_left_out = True
+        if self._says == "left out" or self.bar.isHidden():  # nothing more urgent is said
+            self._say(note.message, "error" if broken else "neutral", of="left out")
         self.tabs.setTabText(TEXT, tr("Injected text"))
         self.text.setPlainText(tr("(Nothing of this note goes into the prompt.)"))
 
@@ -464,13 +459,12 @@ class EntryPane(Pane):
         if isinstance(note, Entry):
             self._show_text(note)
 
-    def _say(self, text: str, tone: Tone, buttons: tuple[tuple[str, str], ...] = ()) -> None:
-        self._says_left_out = self._says_unseen = False
-        self._missing = ""
+    def _say(self, text: str, tone: Tone, buttons: tuple[tuple[str, str], ...] = (), *, of: str = "") -> None:
+        self._says, self._missing = of, ""
         self.bar.say(text, tone, buttons)
 
     def _say_nothing(self) -> None:
-        self._says_left_out = self._says_unseen = False
+        self._says = ""
         self.bar.hide()
 
     def _show_buffer(self, buffer: NoteBuffer) -> None:
@@ -595,7 +589,7 @@ class EntryPane(Pane):
             parsed = self.editor.parsed
             if parsed is not None:
                 self._show_facts(parsed)
-                if isinstance(parsed, Entry) and self._says_left_out:
+                if isinstance(parsed, Entry) and self._says == "left out":
                     self._say_nothing()
 
     def _opened(self, buffer: NoteBuffer) -> None:
@@ -659,14 +653,13 @@ class EntryPane(Pane):
 
     def _agreed(self, buffer: NoteBuffer) -> None:
         """What was said of the file on disk is not true any more."""
-        if buffer.path == self.path and (self._clash is not None or self._says_unseen):
+        if buffer.path == self.path and (self._clash is not None or self._says == "unseen"):
             self._clash = None
             self._say_nothing()
 
     def _unseen(self, buffer: NoteBuffer, error: object) -> None:
         if buffer.path == self.path:
-            self._say(tr("{error} Your text is kept here.", error=error), "warning")
-            self._says_unseen = True
+            self._say(tr("{error} Your text is kept here.", error=error), "warning", of="unseen")
 
     def _read_failed(self, path: object, error: object) -> None:
         if path == self.path and isinstance(path, Path):

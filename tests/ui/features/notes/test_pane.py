@@ -898,9 +898,9 @@ def test_a_note_without_a_file_shows_its_text_only(make_alone, read_only: bool, 
 def test_each_view_shows_its_own_and_has_the_keyboard(alone) -> None:
     pane = alone.pane
     shown = []
-    for do in (pane.toggle_text, pane.toggle_text, pane.toggle_source, pane.toggle_source):
+    for tab in (TEXT, TEXT, SOURCE, SOURCE):
         pane.editor.form.add_button.setFocus() if pane.editor.form.isVisible() else pane.tabs.setFocus()
-        do()
+        pane.toggle(tab)
         drain()
         target = pane.focus_target()
         shown.append((pane.tabs.currentIndex(), target is pane.text, target.hasFocus(), pane.editor.toggle.isVisible()))
@@ -931,7 +931,7 @@ def test_the_facts_of_an_entry_and_of_a_left_out_note(alone) -> None:
         assert pane.text.toPlainText() == "(Nothing of this note goes into the prompt.)"
         assert pane.bar.isVisible()
         assert pane.bar.tone == ("error" if name == "bad.md" else "neutral")
-    pane.toggle_text()
+    pane.toggle(TEXT)
     assert pane.text.toPlainText() == "(Nothing of this note goes into the prompt.)"
 
 

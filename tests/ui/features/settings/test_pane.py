@@ -17,6 +17,7 @@ from lorestudio.settings.deeplore import DeepLoreSettings, declarations
 from lorestudio.studio.project.project import open_project
 from lorestudio.studio.project.settings import SettingWarning
 from lorestudio.studio.replay.simulator import Simulator
+from lorestudio.ui.features.notes.pane import SOURCE
 from lorestudio.ui.features.settings import pane as panes
 from lorestudio.ui.features.settings.editor import SETTING, VALUE, SettingsTree
 from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, DISPLAY
@@ -284,7 +285,7 @@ def test_what_changes_only_the_words_around_the_entries_is_said(window, qtbot) -
 def test_unsaved_texts_and_a_setting_are_tried_out_together(window, qtbot) -> None:
     window.selection.choose_entry(0)
     settle(window, qtbot)
-    window.entry.toggle_source()
+    window.entry.toggle(SOURCE)
     body = window.entry.source
     body.setTextCursor(QTextCursor(body.document().find("gate")))
     body.textCursor().insertText("tower")

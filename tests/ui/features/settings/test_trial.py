@@ -18,6 +18,7 @@ from lorestudio.studio.project.project import open_project
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.trace.budget import budget_view
 from lorestudio.trace.diff import compare
+from lorestudio.ui.features.notes.pane import SOURCE
 from lorestudio.ui.features.settings.trial import SettingTrial, Trial, diff_lines
 from lorestudio.ui.state.drafts import Drafts, LivePreview
 from lorestudio.ui.state.selection import Selection
@@ -81,7 +82,7 @@ def injected(window) -> list[str]:
 
 
 def retype_key(window, key: str) -> None:
-    window.entry.toggle_source()
+    window.entry.toggle(SOURCE)
     body = window.entry.source
     body.setTextCursor(QTextCursor(body.document().find("spire")))
     QTest.keyClicks(body, key)
