@@ -223,6 +223,12 @@ def label(
     return made
 
 
+def show_words(place: QLabel, words: str) -> None:
+    """Show these words, and the place for them only where there are any."""
+    place.setText(words)
+    place.setVisible(bool(words))
+
+
 COPIED: Final = Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
 """A text that can be copied with the mouse and with the keyboard."""
 

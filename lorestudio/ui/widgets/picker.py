@@ -19,7 +19,7 @@ from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, tr
 from lorestudio.ui.widgets.cells import CellDelegate, Column, Look, Words, one_line
 from lorestudio.ui.widgets.dialogs import Dialog
-from lorestudio.ui.widgets.layouts import column, label, named, row
+from lorestudio.ui.widgets.layouts import column, label, named, row, show_words
 from lorestudio.ui.widgets.record_table import RecordTable
 
 _PREFIX, _WORD, _INITIALS = 30, 20, 15
@@ -171,8 +171,7 @@ class Picker(Dialog):
 
     def set_hint(self, text: str) -> None:
         """Say which keys do what."""
-        self._hint.setText(text)
-        self._hint.setVisible(bool(text))
+        show_words(self._hint, text)
 
     def add(self, choices: Sequence[Choice]) -> None:
         """More to pick, found meanwhile; the row that the keyboard is on stays where it still fits."""

@@ -31,6 +31,7 @@ from lorestudio.ui.widgets.layouts import (
     menu_of,
     named,
     row,
+    show_words,
     small_button,
     split,
     tight,
@@ -188,8 +189,7 @@ class RowsPage(QWidget):
 
     def say(self, text: str) -> None:
         """What there is to say about the chosen row, or about all of them."""
-        self.words.setText(text)
-        self.words.setVisible(bool(text))
+        show_words(self.words, text)
 
     def add_text(self, name: str) -> RecapText:
         """A text of the chosen row below."""

@@ -35,7 +35,7 @@ from lorestudio.ui.state.drafts import LiveEffects
 from lorestudio.ui.state.selection import Selection
 from lorestudio.ui.state.session import Session
 from lorestudio.ui.widgets.cells import FIT, Column, Look, Swatch, Words, one_line
-from lorestudio.ui.widgets.layouts import button, column, holding, label, named, row
+from lorestudio.ui.widgets.layouts import button, column, holding, label, named, row, show_words
 from lorestudio.ui.widgets.paint import Picture, draw_focus, draw_words, hairline, hatch, set_inks, tell
 from lorestudio.ui.widgets.pane import ElidedLabel, Pane
 from lorestudio.ui.widgets.record_table import RecordTable, RecordView
@@ -364,8 +364,7 @@ class BudgetSlider(QWidget):
 
     def say(self, text: str) -> None:
         """What the tried budget does."""
-        self.told.setText(text)
-        self.told.setVisible(bool(text))
+        show_words(self.told, text)
 
     @property
     def moved(self) -> bool:
@@ -502,8 +501,7 @@ class BudgetPane(Pane):
             return
         view = self._show_budget(trace)
         self._find_trial(again=True)
-        self.counts.setText(tr(estimate(trace)))
-        self.counts.setVisible(bool(self.counts.text()))
+        show_words(self.counts, tr(estimate(trace)))
         if view.segments:
             self.pages.setCurrentWidget(self._shown_page)
         else:
@@ -566,8 +564,7 @@ class BudgetPane(Pane):
             wanted = view.used + sum(segment.tokens for segment in view.cut)
             self.slider.set_budget(int(most), _least(kind), max(2 * int(most), wanted + 200))
         self.slider.setVisible(bool(can_change) and most is not None)
-        self.no_budget.setText(tr(kind.no_budget) if kind is not None else "")
-        self.no_budget.setVisible(bool(self.no_budget.text()))
+        show_words(self.no_budget, tr(kind.no_budget) if kind is not None else "")
 
     def _try(self, tokens: int) -> None:
         simulator = self._tried_on

@@ -24,6 +24,7 @@ from lorestudio.ui.widgets.layouts import (
     letters,
     named,
     row,
+    show_words,
     text_field,
 )
 
@@ -165,8 +166,7 @@ class Composer(QWidget):
 
     def tell(self, text: str) -> None:
         """Say this above the field, "" for nothing; links are ids of actions."""
-        self.hint.setText(text)
-        self.hint.setVisible(bool(text))
+        show_words(self.hint, text)
 
     def begin_reply(self) -> None:
         """A reply is asked for; `reply_label` says what is going on."""

@@ -53,6 +53,7 @@ from lorestudio.ui.widgets.layouts import (
     named,
     number_field,
     row,
+    show_words,
     text_field,
     text_view,
 )
@@ -176,8 +177,7 @@ class PromptSetupDialog(Dialog):
 
     def refuse(self, error: Exception) -> None:
         """Say why a file cannot be used; everything stays as it was."""
-        self.problem.setText(sentence_of(error))
-        self.problem.show()
+        show_words(self.problem, sentence_of(error))
 
     def lost(self) -> str:
         """See `Dialog`."""

@@ -39,7 +39,7 @@ from lorestudio.ui.state.choices import system_title
 from lorestudio.ui.state.selection import Selection
 from lorestudio.ui.state.session import Session
 from lorestudio.ui.widgets.chart import MARGIN, Frame, PlaceChart, Shape, Sign, shared
-from lorestudio.ui.widgets.layouts import able, button, holding, label, menu_of, named, row, split, tabbed
+from lorestudio.ui.widgets.layouts import able, button, holding, label, menu_of, named, row, show_words, split, tabbed
 from lorestudio.ui.widgets.paint import png_bytes, set_inks
 from lorestudio.ui.widgets.pane import Pane
 from lorestudio.ui.widgets.record_table import RecordView
@@ -311,11 +311,11 @@ class SystemsPane(Pane):
             work,
             done=lambda found: self._done(found, now=self._job is job),
             failed=lambda error: self._failed(error) if self._job is job else None,
-            reported=lambda text: self._tell(text) if self._job is job else None,
+            reported=lambda text: show_words(self.state, text) if self._job is job else None,
             owner=self,
         )
         self._only_kept = only_kept
-        self._tell(tr("Looking for the last comparison…") if only_kept else tr("Comparing…"))
+        show_words(self.state, tr("Looking for the last comparison…") if only_kept else tr("Comparing…"))
         self._show_buttons()
 
     def look_for_kept(self) -> None:
@@ -392,7 +392,7 @@ class SystemsPane(Pane):
         """Compare no more; what was compared before stays."""
         if self._job is not None:
             self._job.cancel()
-            self._tell(tr("Stopping…"))
+            show_words(self.state, tr("Stopping…"))
 
     def fill_menu(self) -> None:
         """Offer what can be compared, with a tick at what is."""
@@ -433,7 +433,7 @@ class SystemsPane(Pane):
     def _failed(self, error: Exception) -> None:
         self._job = None
         self._show_choice()
-        self._tell(tr("Stopped.") if isinstance(error, Cancelled) else sentence_of(error))
+        show_words(self.state, tr("Stopped.") if isinstance(error, Cancelled) else sentence_of(error))
 
     def _project_changed(self) -> None:
         """Another chat has other turns; of the same one changed the comparison stays, and says what it is of."""
@@ -479,7 +479,7 @@ class SystemsPane(Pane):
         self.choose_button.setAccessibleName(self.choose_button.toolTip())
         self._show_buttons()
         if not self.running:  # else how far it is stays
-            self._tell(self._standing())
+            show_words(self.state, self._standing())
         if self.found is not None:
             self.pages.setCurrentWidget(self.tabs)
             turns = count(len(self.found.turns), "turn", "turns")
@@ -520,10 +520,6 @@ class SystemsPane(Pane):
         able(self.run_button, can and not self.running, tr("Open a chat, and choose two systems or more."))
         self.run_button.setVisible(not self.running)
         self.stop_button.setVisible(self.running)
-
-    def _tell(self, text: str) -> None:
-        self.state.setText(text)
-        self.state.setVisible(bool(text))
 
     def _follow(self) -> None:
         """Show the turn that is looked at."""

@@ -19,7 +19,7 @@ from lorestudio.ui.features.facts.table import day_words
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, tr, with_full_stop
 from lorestudio.ui.widgets.cells import Column, state_column
-from lorestudio.ui.widgets.layouts import able, column, holding, label, named, row, small_button
+from lorestudio.ui.widgets.layouts import able, column, holding, label, named, row, show_words, small_button
 from lorestudio.ui.widgets.record_table import RecordTable, RecordView
 from lorestudio.ui.widgets.work_pane import RecapText, RowsPage
 
@@ -341,8 +341,7 @@ class MemoryDetail(QTabWidget):
         for widget in (self.tags, self.pin, self.delete):
             able(widget, memory is not None, tr("Choose a memory first."))
         self.pin.setChecked(memory is not None and bool(memory.pinned))
-        self.words.setText(" ".join(_told_of(row)) if row is not None else "")
-        self.words.setVisible(row is not None)
+        show_words(self.words, " ".join(_told_of(row)) if row is not None else "")
         self._ask()
 
     def show_past(self, past: Provenance) -> None:

@@ -30,6 +30,7 @@ from lorestudio.ui.widgets.layouts import (
     menu_of,
     named,
     row,
+    show_words,
     split,
     tight,
     tool,
@@ -422,8 +423,7 @@ class MemoriesPane(WorkPane):
         `quotes` says that nobody does: plain rules take sentences as they stand.
         """
         self.memories.use_rules(quotes)
-        self.state.setText(under.sentence or idle)
-        self.state.setVisible(bool(self.state.text()))
+        show_words(self.state, under.sentence or idle)
         busy = bool(under.kind)
         for name in ("memories.stop", "memories.extract") if not busy else ("memories.extract", "memories.stop"):
             self.buttons[name].setVisible(busy == (name == "memories.stop"))  # never both, which would be too wide

@@ -42,7 +42,7 @@ from lorestudio.ui.state.selection import Selection
 from lorestudio.ui.state.session import Session
 from lorestudio.ui.state.traces import FiringCounts
 from lorestudio.ui.widgets import dialogs
-from lorestudio.ui.widgets.layouts import filling, holding, label, named, tabbed, tight
+from lorestudio.ui.widgets.layouts import filling, holding, label, named, show_words, tabbed, tight
 from lorestudio.ui.widgets.pane import Pane
 from lorestudio.ui.widgets.rows import passing_menu
 from lorestudio.ui.widgets.work_pane import ProgressStrip
@@ -360,7 +360,7 @@ class GraphPane(Pane):
         self.view.show_edges(self._shown, self.edges.shown(), remarkable=self.bar.option("remarkable"))
         self.view.choose(self._selection.entry)
         self.pages.setCurrentWidget(self.view)
-        self._say_below(below)
+        show_words(self.note, below)
 
     def _show_entry(self) -> None:
         entry = self._selection.entry
@@ -401,7 +401,7 @@ class GraphPane(Pane):
     def _say_nothing(self, title: str, text: str, buttons: tuple[tuple[str, str], ...] = ()) -> None:
         self._centre = None
         self.say_empty(title, text, buttons)
-        self._say_below("")
+        show_words(self.note, "")
 
     def _say_loading(self) -> None:
         if self.working or not self.isVisible():
@@ -447,10 +447,6 @@ class GraphPane(Pane):
             self._make(again=True)
         else:
             super()._press(name)
-
-    def _say_below(self, text: str) -> None:
-        self.note.setText(text)
-        self.note.setVisible(bool(text))
 
     def _say_note(self) -> None:
         if self._prepared is None:
@@ -540,9 +536,9 @@ class GraphPane(Pane):
         titles = tr(" → ").join(nodes[entry].title for entry in path)
         if not path:
             first, second = nodes[start].title, nodes[end].title
-            self._say_below(tr("No way leads from {first} to {second}.", first=first, second=second))
+            show_words(self.note, tr("No way leads from {first} to {second}.", first=first, second=second))
         else:
-            self._say_below(tr("{steps}: {titles}", steps=count(len(path) - 1, "step", "steps"), titles=titles))
+            show_words(self.note, tr("{steps}: {titles}", steps=count(len(path) - 1, "step", "steps"), titles=titles))
         self.view.show_path(path if all(entry in self.view.drawing.rows for entry in path) else ())
 
     def _go_local(self, entry: int) -> None:
@@ -584,7 +580,7 @@ class GraphPane(Pane):
         except Exception as error:  # noqa: BLE001  # whatever it is must reach the person
             self._session.notice.emit(Notice(sentence_of(error), "error", key="graph"))
         else:
-            self._say_below(tr("{name} was written.", name=path.name))
+            show_words(self.note, tr("{name} was written.", name=path.name))
 
     # ---- Qt ---------------------------------------------------------------------------------------------------------
 

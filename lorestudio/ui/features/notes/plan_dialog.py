@@ -24,7 +24,7 @@ from lorestudio.ui.shell.words import count, tr
 from lorestudio.ui.state.note_changes import Done, NoteWork, Plan
 from lorestudio.ui.widgets.dialogs import Dialog
 from lorestudio.ui.widgets.diff_view import DiffView
-from lorestudio.ui.widgets.layouts import able, column, label, named, split, text_view
+from lorestudio.ui.widgets.layouts import able, column, label, named, show_words, split, text_view
 from lorestudio.ui.widgets.rows import NameList
 
 
@@ -204,8 +204,7 @@ class PlanDialog(Dialog):
         self._say(sentence)
 
     def _say(self, sentence: str) -> None:
-        self.problem.setText(sentence)
-        self.problem.show()
+        show_words(self.problem, sentence)
         able(self.ok, False, sentence)
 
     def _done(self, _done: Done) -> None:

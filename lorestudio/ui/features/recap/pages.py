@@ -22,7 +22,7 @@ from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, number, tr
 from lorestudio.ui.widgets import dialogs
 from lorestudio.ui.widgets.cells import Column, state_column
-from lorestudio.ui.widgets.layouts import ProgressBar, able, label, named
+from lorestudio.ui.widgets.layouts import ProgressBar, able, label, named, show_words
 from lorestudio.ui.widgets.work_pane import RecapText, RowsPage, SmallText
 
 if TYPE_CHECKING:
@@ -313,9 +313,7 @@ class RecapPromptPage(RowsPage):
                                                           limit=number(limit))  # fmt: skip
 
     def _explain(self, row: WalkRow | None) -> None:
-        text = self._why(row) if row is not None else ""
-        self.why.setText(text)
-        self.why.setVisible(bool(text))
+        show_words(self.why, self._why(row) if row is not None else "")
 
     def _why(self, row: WalkRow) -> str:
         verdict = _verdict_of(self._prompt.trace, row.index) if self._prompt is not None else None

@@ -42,6 +42,7 @@ from lorestudio.ui.widgets.layouts import (
     label,
     named,
     row,
+    show_words,
     small_button,
     stack,
     tight,
@@ -149,8 +150,7 @@ class SettingEditor(QWidget):
         self.reset.setVisible(not same(value, declaration.default))
         self.reset.setAccessibleName(tr("Reset {setting} to {default}", setting=tr(declaration.title), default=default))
         self.reset.setToolTip(tr("Put it back to {default}", default=default))
-        self.against.setText("\n".join(" ".join(filter(None, (one.text, one.advice))) for one in warnings))
-        self.against.setVisible(bool(warnings))
+        show_words(self.against, "\n".join(" ".join(filter(None, (one.text, one.advice))) for one in warnings))
         self.range.show()
         self.stages.show()
 

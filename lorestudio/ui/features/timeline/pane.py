@@ -58,6 +58,7 @@ from lorestudio.ui.widgets.layouts import (
     named,
     row,
     scrolled,
+    show_words,
     tabbed,
     tight,
     tool,
@@ -551,8 +552,7 @@ class TimelinePane(Pane):
             else:
                 counted = tr("In a chat this long only lore and chat are counted.")
             self.legend.setText(f"{bars} {counted}")
-            self.advice.setText(advice(totals.causes))
-            self.advice.setVisible(bool(totals.causes))
+            show_words(self.advice, advice(totals.causes))
             self.cache_bars.set_bars(self._cache_bars())
             self.cache_bars.choose(self.content.column_of(self._selection.generation))
             self.causes.setVisible(bool(totals.causes))

@@ -34,7 +34,7 @@ from lorestudio.ui.shell.qt import is_redo
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import tr
 from lorestudio.ui.widgets.dialogs import ask_name
-from lorestudio.ui.widgets.layouts import able, column, holding, iconed, label, scrolled, tool
+from lorestudio.ui.widgets.layouts import able, column, holding, iconed, label, scrolled, show_words, tool
 from lorestudio.ui.widgets.picker import Choice, Picker
 from lorestudio.vault.note.document import NoteDocument
 from lorestudio.vault.note.properties import NoteProperty, PropertyKind
@@ -142,9 +142,8 @@ class PropertyForm(QWidget):
         for key, row in self._rows.items():
             self._fill(key, row, wanted[key][1])
         problems = note.problems if note is not None else ()
-        sentences = [tr("Line {line}: {message}", line=each.line, message=each.message) for each in problems]
-        self._problems.setText("\n".join(sentences))
-        self._problems.setVisible(bool(sentences))
+        sentences = (tr("Line {line}: {message}", line=each.line, message=each.message) for each in problems)
+        show_words(self._problems, "\n".join(sentences))
         self.height_changed.emit()
 
     def row(self, name: str) -> FieldRow | None:
