@@ -483,12 +483,13 @@ class CellDelegate(QStyledItemDelegate):
         tree = option.widget
         if not isinstance(tree, QTreeView) or not tree.wordWrap():
             return usual
-        first = index.model().index(index.row(), 0, index.parent())
-        if index.model().hasChildren(first):  # a group has its row for itself
-            return usual
-        wrapper = Wrapper(option.font)
-        wide = tree.columnWidth(index.column()) - _BESIDE - (0 if index.column() else 2 * tree.indentation())
-        more = len(wrapper.lines(str(index.data(DISPLAY) or ""), max(wide, 20.0))) - 1
+        group = index.model().hasChildren(index.model().index(index.row(), 0, index.parent()))
+        wrapper = Wrapper(scaled(option.font, 1.0, bold=group))
+        if group:  # it has its row for itself
+            wide = tree.viewport().width() - tree.indentation()
+        else:
+            wide = tree.columnWidth(index.column()) - (0 if index.column() else 2 * tree.indentation())
+        more = len(wrapper.lines(str(index.data(DISPLAY) or ""), max(wide - _BESIDE, 20.0))) - 1
         return QSize(usual.width(), usual.height() + round(more * wrapper.metrics.height()) + (_BETWEEN if more else 0))
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:

@@ -6,25 +6,27 @@ The tables say all that the picture shows.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from operator import attrgetter
 from typing import Final
 
 from msgspec import Struct
-from PySide6.QtCore import QRect, QSignalBlocker, QSize, Qt, Signal
+from PySide6.QtCore import QModelIndex, Qt, Signal
 from PySide6.QtGui import QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QStyledItemDelegate, QStyleOptionViewItem, QTreeWidget, QTreeWidgetItem, QWidget
+from PySide6.QtWidgets import QTreeView, QWidget
 
 from lorestudio.domain.texts import comparable
 from lorestudio.studio.graph.analysis import GraphStudy, community_name
 from lorestudio.studio.graph.graph import Edge, NoteGraph
 from lorestudio.ui.features.graph.looks import EDGE_WORDS, KIND_WORDS, node_sentence
-from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, ENTRY_ID, Index, plain
+from lorestudio.ui.shell.qt import ENTRY_ID
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, number, tr
 from lorestudio.ui.widgets.cells import Column
 from lorestudio.ui.widgets.layouts import column, holding, label, split, tight
 from lorestudio.ui.widgets.record_table import RecordTable, RecordView
-from lorestudio.ui.widgets.rows import RowMenu, action
+from lorestudio.ui.widgets.rows import action
+from lorestudio.ui.widgets.tree import RecordTree, RecordTreeView, TreeRow
 
 CONNECTED: Final = 2
 
@@ -97,9 +99,6 @@ def _relation(row: EdgeRow, _column: Column) -> str:
     return f"{row.relation} {row.title}"
 
 
-_PAIR = Qt.ItemDataRole.UserRole + 30
-
-
 class GraphLists(QWidget):
     """Two tables. `chosen` and `opened` carry an entry's id."""
 
@@ -162,33 +161,38 @@ class GraphLists(QWidget):
         return node_sentence(self.found, entry, self.fired)
 
 
-class _Wrapping(QStyledItemDelegate):
-    """Rows of a tree of two levels, each as high as its text needs in the width of the tree."""
+@dataclass(slots=True, eq=False)
+class GapRow(TreeRow):
+    """A group with what it means below it, then what is missing: a text, and the entries that it is about."""
 
-    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
-        """Qt: see the class."""
-        tree, narrow = option.widget, QStyleOptionViewItem(option)
-        if isinstance(tree, QTreeWidget):
-            indent = tree.indentation() * (2 if index.parent().isValid() else 1)
-            narrow.rect = QRect(0, 0, tree.viewport().width() - indent, option.fontMetrics.height())
-        return super().sizeHint(narrow, index)
+    text: str
+    entries: tuple[int, ...] = ()
 
 
-class GapList(RowMenu, QTreeWidget):
+_GAP_COLUMN: Final = Column(
+    "", attrgetter("text"), tip=attrgetter("text"), bold=lambda row: bool(row.children),
+    tone=lambda row: "" if row.children or row.entries else "text_muted",
+)  # fmt: skip
+
+
+class GapList(RecordTreeView):
     """What seems to be missing, in groups, once somebody looks. `chosen` carries the entries of a row."""
 
     chosen = Signal(object)  # tuple[int, ...]
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._theme = theme
+        model = RecordTree(
+            GapRow(""), [_GAP_COLUMN], theme=theme, parent=parent,
+            entry=lambda row: row.entries[0] if len(row.entries) == 1 else None,
+        )  # fmt: skip
+        super().__init__(theme, model, tr("Gaps of the graph"), parent)
         self._found: GraphStudy | None = None
         self.setHeaderHidden(True)
         self.setIndentation(14)
+        self.setUniformRowHeights(False)
         self.setWordWrap(True)
-        self.setItemDelegate(_Wrapping(self))
-        self.setAccessibleName(tr("Gaps of the graph"))
-        self.currentItemChanged.connect(self._chosen)
+        self.setSelectionMode(QTreeView.SelectionMode.SingleSelection)
+        self.selectionModel().currentChanged.connect(self._choose)
 
     def show_gaps(self, found: GraphStudy) -> None:
         """Show the gaps of another graph."""
@@ -198,69 +202,51 @@ class GapList(RowMenu, QTreeWidget):
 
     def _fill(self, found: GraphStudy) -> None:
         self._found = None
-        gaps, nodes = found.gaps, found.graph.nodes
+        gaps, nodes, root = found.gaps, found.graph.nodes, GapRow("")
 
         def titled(entries: Iterable[int], between: str = " – ") -> str:
             return between.join(nodes[entry].title for entry in entries)
 
+        def group(title: str, meaning: str, rows: Sequence[GapRow], nothing: str, more: int = 0) -> None:
+            """Add a group; `more` counts what has no row."""
+            amount = number(len(rows))
+            if more:
+                amount = tr("{shown} of {all}", shown=amount, all=number(len(rows) + more))
+            made = GapRow(f"{title} · {amount}")
+            made.add(GapRow(meaning if rows else nothing), *rows)
+            root.add(made)
+
         besides = count(gaps.more_missing, "more pair shares something.", "more pairs share something.")
         more = f" {besides}" if gaps.more_missing else ""
         common = tr(" Too common to count: {values}.", values=", ".join(gaps.too_common)) if gaps.too_common else ""
-        with QSignalBlocker(self):
-            self.clear()
-            self._group(
-                tr("Circles of requires"),
-                tr("Each entry needs the next, so none goes in without all others."),
-                [(circle, titled((*circle, circle[0]), " → ")) for circle in gaps.circles],
-                tr("No entry of the graph requires itself by way of others."),
-            )
-            self._group(
-                tr("Entries on their own"),
-                tr("Nothing leads to them and they lead nowhere."),
-                [((entry,), nodes[entry].title) for entry in gaps.orphans],
-                tr("Every entry of the graph is connected."),
-            )
-            self._group(
-                tr("Bridges"),
-                tr("The only connection of two communities; without it they would fall apart."),
-                [(ends, titled(ends)) for ends in gaps.bridges],
-                tr("No two communities hang together by a single connection."),
-            )
-            pairs = [((one.first, one.second), ", ".join(one.shared)) for one in gaps.missing]
-            self._group(
-                tr("Connections that may be missing"),
-                tr("They share values of gating fields but no edge; the rarest values first.") + more + common,
-                [(pair, f"{titled(pair)}   ({shared})") for pair, shared in pairs],
-                tr("No two unconnected entries share the value of a gating field.") + common,
-                gaps.more_missing,
-            )
-            self.expandAll()
-
-    def _group(
-        self, title: str, explanation: str, rows: Sequence[tuple[tuple[int, ...], str]], nothing: str, more: int = 0
-    ) -> None:
-        """Add a group; `more` counts what has no row."""
-        amount = number(len(rows))
-        if more:
-            amount = tr("{shown} of {all}", shown=amount, all=number(len(rows) + more))
-        top = QTreeWidgetItem(self, [f"{title} · {amount}"])
-        font = top.font(0)
-        font.setBold(True)
-        top.setFont(0, font)
-        about = self._row(top, explanation if rows else nothing)
-        about.setForeground(0, self._theme.color("text_muted"))
-        about.setFlags(Qt.ItemFlag.ItemIsEnabled)
-        for entries, text in rows:
-            item = self._row(top, text)
-            item.setData(0, _PAIR, entries)
-            if len(entries) == 1:
-                item.setData(0, ENTRY_ID, entries[0])
-
-    def _row(self, top: QTreeWidgetItem, text: str) -> QTreeWidgetItem:
-        item = QTreeWidgetItem(top, [text])
-        item.setData(0, ACCESSIBLE_TEXT, text)
-        item.setToolTip(0, plain(text))
-        return item
+        group(
+            tr("Circles of requires"),
+            tr("Each entry needs the next, so none goes in without all others."),
+            [GapRow(titled((*circle, circle[0]), " → "), circle) for circle in gaps.circles],
+            tr("No entry of the graph requires itself by way of others."),
+        )
+        group(
+            tr("Entries on their own"),
+            tr("Nothing leads to them and they lead nowhere."),
+            [GapRow(nodes[entry].title, (entry,)) for entry in gaps.orphans],
+            tr("Every entry of the graph is connected."),
+        )
+        group(
+            tr("Bridges"),
+            tr("The only connection of two communities; without it they would fall apart."),
+            [GapRow(titled(ends), ends) for ends in gaps.bridges],
+            tr("No two communities hang together by a single connection."),
+        )
+        pairs = [((one.first, one.second), ", ".join(one.shared)) for one in gaps.missing]
+        group(
+            tr("Connections that may be missing"),
+            tr("They share values of gating fields but no edge; the rarest values first.") + more + common,
+            [GapRow(f"{titled(pair)}   ({shared})", pair) for pair, shared in pairs],
+            tr("No two unconnected entries share the value of a gating field.") + common,
+            gaps.more_missing,
+        )
+        self._rows.show_root(root)
+        self.expandAll()
 
     def showEvent(self, event: QShowEvent) -> None:
         """Qt: somebody looks."""
@@ -273,7 +259,7 @@ class GapList(RowMenu, QTreeWidget):
         super().resizeEvent(event)
         self.scheduleDelayedItemsLayout()
 
-    def _chosen(self, current: QTreeWidgetItem | None, _previous: QTreeWidgetItem | None) -> None:
-        entries = current.data(0, _PAIR) if current is not None else None
+    def _choose(self, current: QModelIndex, _previous: QModelIndex) -> None:
+        entries = self._rows.node(current).entries
         if entries:
-            self.chosen.emit(tuple(entries))
+            self.chosen.emit(entries)

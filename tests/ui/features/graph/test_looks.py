@@ -29,7 +29,7 @@ from lorestudio.ui.features.graph.looks import (
     graph_looks,
     strokes,
 )
-from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT
+from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, TOOLTIP
 from lorestudio.ui.shell.theme import Theme, load_palettes
 from tests.ui.conftest import drain
 from tests.ui.drawing import Drawn, drawn
@@ -252,8 +252,7 @@ def test_gaps_are_told_in_groups(theme: Theme, qtbot: QtBot, found: GraphStudy) 
     shown.chosen.connect(told.append)
 
     def groups() -> dict[str, list[str]]:
-        tops = [shown.topLevelItem(place) for place in range(shown.topLevelItemCount())]
-        return {top.text(0): [top.child(row).text(0) for row in range(top.childCount())] for top in tops}
+        return {top.text: [row.text for row in top.children] for top in shown.model().root.children}
 
     shown.show_gaps(replace(found, gaps=Gaps()))
     assert groups() == {
@@ -276,18 +275,18 @@ def test_gaps_are_told_in_groups(theme: Theme, qtbot: QtBot, found: GraphStudy) 
         "Connections that may be missing · 1 of 1,201": ["Bell – Rules   (era: fog, tag: sea)"],
     }
     shown.show_gaps(replace(found, gaps=replace(gaps, more_missing=1)))
-    assert " 1 more pair shares something." in shown.topLevelItem(3).child(0).text(0)
+    assert " 1 more pair shares something." in shown.model().root.children[3].children[0].text
     shown.show_gaps(replace(found, gaps=gaps))
-    about = shown.topLevelItem(3).child(0)
-    assert about.text(0).endswith(" 1,200 more pairs share something. Too common to count: era: now.")
-    assert about.data(0, ACCESSIBLE_TEXT) == about.text(0), "the row may be too narrow for it"
-    assert "1,200 more pairs share something." in " ".join(about.toolTip(0).split())
+    tops = shown.model().root.children
+    about = shown.model().index_of(tops[3].children[0])
+    assert about.data().endswith(" 1,200 more pairs share something. Too common to count: era: now.")
+    assert about.data(ACCESSIBLE_TEXT) == about.data(), "the row may be too narrow for it"
+    assert "1,200 more pairs share something." in " ".join(about.data(TOOLTIP).split())
     assert told == [], "nobody has chosen yet"
-    for place, entries in enumerate(((CROWN, DAWNKEEP), (BELL,), (RULES, CROWN), (BELL, RULES))):
-        top = shown.topLevelItem(place)
-        assert top.isExpanded()
-        shown.setCurrentItem(top.child(1))
+    for top, entries in zip(tops, ((CROWN, DAWNKEEP), (BELL,), (RULES, CROWN), (BELL, RULES)), strict=True):
+        assert shown.isExpanded(shown.model().index_of(top))
+        shown.setCurrentIndex(shown.model().index_of(top.children[1]))
         assert told[-1] == entries
     amount = len(told)
-    shown.setCurrentItem(shown.topLevelItem(0))
+    shown.setCurrentIndex(shown.model().index_of(tops[0]))
     assert len([each for each in told[amount:] if each]) == 0

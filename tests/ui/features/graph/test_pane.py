@@ -485,11 +485,11 @@ def test_the_list_does_not_wait_until_the_picture_is_laid_out(pane: GraphPane) -
     assert table(pane) == whole
     assert pane.gaps._found is made.found, "nobody looks at the gaps yet"
     pane.tabs.setCurrentIndex(GAPS)
-    assert pane.gaps.topLevelItemCount() == 4
-    pane.gaps.topLevelItem(1).setExpanded(False)
+    assert pane.gaps.model().rowCount() == 4
+    pane.gaps.collapse(pane.gaps.model().index(1, 0))
     pane._made(made)
     assert not pane.working
-    assert not pane.gaps.topLevelItem(1).isExpanded()  # the lists stand as they did
+    assert not pane.gaps.isExpanded(pane.gaps.model().index(1, 0))  # the lists stand as they did
 
 
 def test_the_lines_of_the_whole_graph_are_made_in_its_job(
@@ -647,11 +647,9 @@ def test_the_menu_of_a_node_does_what_it_says(window: MainWindow, pane: GraphPan
 
 def test_gaps_are_listed_and_lead_to_their_entries(window: MainWindow, pane: GraphPane) -> None:
     pane.tabs.setCurrentIndex(GAPS)
-    groups = [pane.gaps.topLevelItem(place) for place in range(pane.gaps.topLevelItemCount())]
-    alone = next(group for group in groups if group.text(0).startswith("Entries on their own"))
-    assert alone.child(0).text(0) == "Nothing leads to them and they lead nowhere."
-    assert [alone.child(place).text(0) for place in range(1, alone.childCount())] == ["Bell"]
-    pane.gaps.setCurrentItem(alone.child(1))
+    alone = next(group for group in pane.gaps.model().root.children if group.text.startswith("Entries on their own"))
+    assert [row.text for row in alone.children] == ["Nothing leads to them and they lead nowhere.", "Bell"]
+    pane.gaps.setCurrentIndex(pane.gaps.model().index_of(alone.children[1]))
     assert window.selection.entry == BELL
     pane.bar.options["gaps"].setChecked(True)
     assert pane.view.drawing.gaps.orphans == (BELL,)
@@ -665,17 +663,17 @@ def test_gaps_are_listed_and_lead_to_their_entries(window: MainWindow, pane: Gra
 
 def test_a_gap_is_copied_from_its_row_and_an_entry_on_its_own_pinned(window: MainWindow, pane: GraphPane) -> None:
     pane.tabs.setCurrentIndex(GAPS)
-    alone = next(item for item in pane.gaps.findItems("Bell", Qt.MatchFlag.MatchRecursive))
-    pane.gaps.scrollToItem(alone)
-    menu = menu_of_row(pane.gaps, pane.gaps.indexFromItem(alone))
+    model = pane.gaps.model()
+    alone = model.index_of(next(row for row in model.root.below() if row.text == "Bell"))
+    pane.gaps.scrollTo(alone)
+    menu = menu_of_row(pane.gaps, alone)
     titles = [each.text().split("\t")[0] for each in menu.actions() if each.text()]
     assert titles == ["Pin in this chat", "Block in this chat", "Copy"]
     assert window.selection.entry == BELL
     QTest.keyClick(menu, Qt.Key.Key_Up)
     QTest.keyClick(menu, Qt.Key.Key_Return)
     assert QGuiApplication.clipboard().text() == "Bell"
-    heading = pane.gaps.topLevelItem(0)
-    menu = menu_of_row(pane.gaps, pane.gaps.indexFromItem(heading))
+    menu = menu_of_row(pane.gaps, model.index(0, 0))
     assert [each.text().split("\t")[0] for each in menu.actions()] == ["Copy"]
     menu.close()
 
@@ -689,10 +687,7 @@ def test_gaps_can_be_read_whole_in_a_narrow_pane_too(pane: GraphPane, theme: The
     for wide in (*range(200, 340, 10), 1600):  # among them some where the last word just fits
         gaps.resize(wide, 900)
         drain()
-        places = [
-            gaps.indexFromItem(each)
-            for each in gaps.findItems("", Qt.MatchFlag.MatchContains | Qt.MatchFlag.MatchRecursive)
-        ]
+        places = [gaps.model().index_of(each) for each in gaps.model().root.below()]
         high[wide] = [gaps.visualRect(each).height() for each in places]
         for place, height in zip(places, high[wide], strict=True):
             rect = gaps.visualRect(place)
