@@ -217,7 +217,9 @@ def label(
     if selectable:
         made.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
     if yields:
-        made.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        policy = made.sizePolicy()  # which knows that more lines need more height
+        policy.setHorizontalPolicy(QSizePolicy.Policy.Ignored)
+        made.setSizePolicy(policy)
     if top:
         made.setAlignment(Qt.AlignmentFlag.AlignTop)
     return made

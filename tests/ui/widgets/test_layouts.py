@@ -105,6 +105,14 @@ def test_labels_yield_begin_at_the_top_and_have_room(parent: QWidget) -> None:
     assert (usual.contentsMargins().isNull(), rich.contentsMargins().bottom()) == (True, 4)
 
 
+def test_words_that_yield_are_given_the_height_of_their_lines(parent: QWidget) -> None:
+    long = label(parent, "A change that is told in several lines where a pane is narrow", yields=True)
+    told = column(long, margins=0)
+    for width in (90, 900):
+        assert told.heightForWidth(width) == long.heightForWidth(width)
+    assert long.heightForWidth(90) > long.heightForWidth(900)
+
+
 def test_tools_are_named_by_their_tip_and_follow_the_theme(parent: QWidget, theme: Theme) -> None:
     told: list[bool] = []
     bare = tool(parent, "Copy", lambda _on: told.append(True))
