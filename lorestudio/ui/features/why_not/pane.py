@@ -401,7 +401,9 @@ class WhyView(QWidget):
         self.answers_button.setText(tr("What would keep it out?") if search.goes_in else tr("What would bring it in?"))
 
     def _toggle_answers(self, on: bool) -> None:
-        if on:
+        search = self._search
+        untried = search.found is None and not (search.running or search.obstacle or search.error)
+        if on or untried:  # the page of a row that was chosen since says to press the button
             self.searched.emit()
         else:
             self.show_answers(False)

@@ -81,6 +81,21 @@ def test_why_nothing_can_be_searched(window: MainWindow, search: WhyNotSearch, p
     assert not search.running
 
 
+def test_the_button_that_the_page_of_another_row_names_searches_for_that_row(
+    window: MainWindow, page: WhyNotPage
+) -> None:
+    button = window.why.answers_button
+    find(window)
+    choose(window, "Skarn.md")
+    assert page.summary.text() == "Press Y, or the button above, to try changes with the engine."
+    button.click()
+    settle(window)
+    assert button.isChecked()
+    assert page.rows
+    button.click()
+    assert not page.isVisibleTo(window.why), "what was searched is left"
+
+
 def test_while_the_chat_is_replayed_a_search_says_so_and_waits(
     window: MainWindow, search: WhyNotSearch, page: WhyNotPage, qtbot: QtBot
 ) -> None:
