@@ -21,7 +21,7 @@ from lorestudio.domain.javascript import Json, trim
 from lorestudio.domain.records import grouped
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.notes.batch_edit import ChangeItems, SetValue, plan_texts, property_edit
-from lorestudio.studio.notes.note_files import template_folders
+from lorestudio.studio.notes.note_files import template_folders, with_above
 from lorestudio.studio.notes.vault_notes import Planned, VaultNotes
 from lorestudio.trace.wording import plural
 from lorestudio.vault.links.index import LinkIndex
@@ -123,16 +123,10 @@ def groups(found: Iterable[PlainNote]) -> tuple[NoteGroup, ...]:
     """The folders and the tags of the candidates, those with most notes first; both count what lies below them."""
     counts: Counter[tuple[str, bool]] = Counter()
     for one in found:
-        counts.update((name, False) for name in _with_above(one.folder))
-        counts.update((name, True) for name in {name for tag in one.tags for name in _with_above(tag)})
+        counts.update((name, False) for name in with_above(one.folder))
+        counts.update((name, True) for name in {name for tag in one.tags for name in with_above(tag)})
     order = sorted(counts.items(), key=lambda item: (-item[1], item[0][1], item[0][0]))
     return tuple(NoteGroup(name, amount, is_tag) for (name, is_tag), amount in order)
-
-
-def _with_above(name: str) -> Iterator[str]:
-    """A folder or a tag, and those that it lies in."""
-    parts = name.split("/") if name else []
-    return ("/".join(parts[:size]) for size in range(1, len(parts) + 1))
 
 
 def plan_entries(vaults: Mapping[str, VaultNotes], chosen: Sequence[PlainNote], tag: str) -> Planned:

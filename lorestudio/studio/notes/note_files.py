@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
 from functools import cache
@@ -78,6 +78,7 @@ def built_in() -> tuple[Template, ...]:
             "place", "location", "What one sees first: \n\nWho is here:\n\nWhat happens here:\n\nWhat lies near:\n"
         ),
         _built_in("faction", "faction", "What they are after: \n\nMembers:\n\nMeans:\n\nFriends and enemies:\n"),
+        _built_in("item", "item", "What it is: \n\nLooks:\n\nWhat it does:\n\nWho has it, and where it came from:\n"),
         _built_in("event", "event", "What happened, and when: \n\nWho took part:\n\nWhat came of it:\n"),
         _built_in("rule", "rule", "What always holds in this world: \n\nExceptions:\n", constant=False),
     )  # fmt: skip
@@ -114,14 +115,24 @@ def _said(vault: Path, name: str, key: str) -> str:
 
 
 def usual_template(found: Sequence[Template], notes: Sequence[Entry]) -> int:
-    """The place of the template whose name or tags most of these notes have among their tags, else 0."""
+    """The place of the template whose name or tags most of these notes have among their tags, else 0.
+
+    A tag counts as those above it, too: what is tagged `location/tavern` is a location.
+    """
+    tagged = [{fold(name) for tag in note.tags for name in with_above(tag)} for note in notes]
 
     def users(template: Template) -> int:
         values, _body = front_matter.read(template.text)
         kinds = {fold(template.name), *(fold(str(tag)) for tag in items_in(values.get("tags")))}
-        return sum(not kinds.isdisjoint(map(fold, note.tags)) for note in notes)
+        return sum(not kinds.isdisjoint(tags) for tags in tagged)
 
     return max(range(len(found)), key=lambda place: users(found[place]), default=0)
+
+
+def with_above(name: str) -> Iterator[str]:
+    """A folder or a tag, and those that it lies in."""
+    parts = name.split("/") if name else []
+    return ("/".join(parts[:size]) for size in range(1, len(parts) + 1))
 
 
 def in_format(now: datetime, form: str) -> str | None:

@@ -151,7 +151,7 @@ def test_templates_of_the_vault_come_first_and_take_names(tmp_path: Path) -> Non
     found = templates(vault)
     assert [(one.name, one.filename) for one in found] == [
         ("Place", "Templates/Place.md"), ("Beast", "Templates/sub/Beast.md"),
-        ("character", ""), ("faction", ""), ("event", ""), ("rule", ""),
+        ("character", ""), ("faction", ""), ("item", ""), ("event", ""), ("rule", ""),
     ]  # fmt: skip
     assert found[0].text == "own"
 

@@ -186,7 +186,7 @@ class LinksPane(Pane):
         self.make = button(self, tr("Create"), self.create_chosen, tip=tr("Make the note that the chosen link names"))
         self.go = action(tr("Go to the place"), lambda: self._enter(self.tree.currentIndex()), self.tree)
         self.tree.offered = [self.go, self.link, self.link_all, self.make]
-        self.state = label(self, kind="small", wrap=False, yields=True)
+        self.state = label(self, kind="small", yields=True)
         self._delay = later(self, self.look, PAUSE_MS)
         self.looked_at.connect(self._delay.start)
         self.looked_away.connect(self._rest)

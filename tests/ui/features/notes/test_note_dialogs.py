@@ -106,13 +106,15 @@ def test_the_template_that_the_folders_notes_have_is_chosen(make_desk, theme, pa
         "places/One.md": "---\ntags: [lorebook, place]\n---\nOne.\n",
         "places/Two.md": "---\ntags: [lorebook, Location]\n---\nTwo.\n",  # a tag of the template for places
         "places/Three.md": "---\ntags: [lorebook, event]\n---\nThree.\n",
+        "inns/One.md": "---\ntags: [lorebook, location/inn]\n---\nOne.\n",  # one of those of the tag above
         "places/deep/Four.md": "---\ntags: [lorebook, event]\n---\nFour.\n",
         "places/deep/Five.md": "---\ntags: [lorebook, event]\n---\nFive.\n",
     }
     desk = make_desk(notes)
     project = desk.session.project
     (name,) = project.folders
-    for folder, chosen in (("places", "place"), ("places/deep", "event"), ("people", "character"), ("", "character")):
+    usual = {"places": "place", "places/deep": "event", "inns": "place", "people": "character", "": "character"}
+    for folder, chosen in usual.items():
         dialog = NewNoteDialog(theme, desk.work, project.index, (name,), (name, folder), "Moth", parent)
         dialog.show()
         desk.settle()
