@@ -182,7 +182,7 @@ class Expectation:
     @property
     def sentence(self) -> str:
         """The expectation in words, as its file says it."""
-        names = [name.removesuffix(".md").rpartition("/")[2] for name in self.notes]
+        names = [name.removesuffix(".md").rpartition("/")[2] if name.endswith(".md") else name for name in self.notes]
         if self.should is Should.BEFORE:
             what = f"{names[0]} should come before {names[1]}"
         elif self.should is Should.WITHIN:
@@ -270,9 +270,12 @@ class _NamedEntries:
         return frozenset(found)
 
     def called(self, name: str, ids: frozenset[int]) -> str:
-        """What people call a note: an entry of a lorebook, whose file name is a number, by its title."""
+        """What people call a note: by its title, as everywhere; by its file where another one has the same title."""
         entry = self._entries.get(min(ids, default=-1))
-        return name if entry is None or entry.filename.endswith(".md") else entry.title
+        if entry is None or name == CONSTANTS:
+            return name
+        alone = len(self._titles[comparable(entry.title)]) == 1
+        return entry.title if alone or not entry.filename.endswith(".md") else name  # in a lorebook that is a number
 
 
 # ---- judging --------------------------------------------------------------------------------------------------------

@@ -70,7 +70,7 @@ def test_each_reply_tells_who_comes_who_goes_and_what_is_expected(project: Proje
     found = chat.effects(deeper(chat))
     assert without_tokens(found) == [
         TurnEffect(Generation(2)),
-        TurnEffect(Generation(4), entered=("Lamp",), lost=(NO_LAMP,)),
+        TurnEffect(Generation(4), entered=("Lamp",), lost=(replace(NO_LAMP, notes=("Lamp",)),)),
         TurnEffect(Generation(6), entered=("Oil",), won=(OIL_LATER,)),
     ]
     assert (found.won, found.lost, found.complete) == (1, 1, True)

@@ -137,6 +137,12 @@ def test_a_reply_is_known_by_the_message_that_it_answers() -> None:
     expected = Expectation(Should.IN, ("Lamp",), reply=mark)
     (found,) = judge([expected], moved, "branch", INDEX, [replace(OUTCOME, message=5)])
     assert (found.expectation, found.called.sentence) == (expected, "Lamp should be in (reply #5 of branch)")
+    renamed = VaultIndex((replace(ENTRIES[0], filename="things/lamp-of-hob.md", title="Hob's Lamp / the moth's"),))
+    (titled,) = judge([replace(expected, notes=("things/lamp-of-hob.md",))], moved, "branch", renamed, [])
+    assert titled.called.sentence == "Hob's Lamp / the moth's should be in (reply #5 of branch)", "as people call it"
+    alike = replace(renamed, entries=(*renamed.entries, replace(renamed.entries[0], id=1, filename="lamp-of-wren.md")))
+    (one,) = judge([replace(expected, notes=("things/lamp-of-hob.md",))], moved, "branch", alike, [])
+    assert one.called.sentence == "lamp-of-hob should be in (reply #5 of branch)", "another one has that title"
     (unknown,) = judge([replace(expected, notes=("Mist",))], moved, "branch", INDEX, [])
     assert unknown.called.sentence == "Mist should be in (reply #5 of branch)"
     (elsewhere,) = judge(

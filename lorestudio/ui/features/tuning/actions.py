@@ -11,6 +11,8 @@ from PySide6.QtWidgets import QWidget
 
 from lorestudio.domain.chat import Chat, Generation
 from lorestudio.domain.entry import Entry
+from lorestudio.domain.records import replace
+from lorestudio.domain.texts import comparable
 from lorestudio.studio.chat.controls import ControlsPart, toggled
 from lorestudio.studio.notes.changes.change_set import ChangeSet, NoteFileChange
 from lorestudio.studio.notes.vault_notes import Planned
@@ -222,7 +224,7 @@ class TuningFeature(Feature):
         if here and selection.generation is not None:
             message = selection.generation.message
             mark = ReplyMark(chat_name(project), message, answered(project.chat or Chat(), message))
-        self.add(Expectation(should, (self._name(entry),), whenever=whenever, reply=mark))
+        self.add(Expectation(should, (self._name(entry),), whenever=whenever, reply=mark), entry.title)
 
     def _name(self, entry: Entry) -> str:
         """What the entry is called in the file: by its own file, with its vault where there are several."""
@@ -239,7 +241,9 @@ class TuningFeature(Feature):
         title = tr("{title} should {what}…", title=entry.title, what=tr(should.value))
         self.context.pick(
             title, tr("Title of the other entry"), others,
-            lambda other: self.add(Expectation(should, (self._name(entry), self._name(other)))),
+            lambda other: self.add(
+                Expectation(should, (self._name(entry), self._name(other))), entry.title, other.title
+            ),
         )  # fmt: skip
 
     def _ask_tokens(self, *, constants: bool = False) -> None:
@@ -248,10 +252,11 @@ class TuningFeature(Feature):
         if entry is None and not constants:
             return
         name = CONSTANTS if constants or entry is None else self._name(entry)
+        called = CONSTANTS if constants or entry is None else entry.title
 
         def answered(text: str) -> None:
             if text.isdecimal():
-                self.add(Expectation(Should.WITHIN, (name,), int(text)))
+                self.add(Expectation(Should.WITHIN, (name,), int(text)), called)
             else:
                 self.context.say(
                     Notice(tr("“{typed}” is no number of tokens.", typed=text), "warning", key="expectations")
@@ -263,7 +268,9 @@ class TuningFeature(Feature):
     def _ask_text(self) -> None:
         entry = self.context.session.entry(self.context.selection.entry)
         if entry is not None:
-            start = entry.keys[0] if entry.keys else ""
+            chat = self.context.session.chat or Chat()
+            said = comparable("\n".join(message.text for message in chat.messages))
+            start = next((key for key in entry.keys if comparable(key) in said), next(iter(entry.keys), ""))
             title = tr("{title} should be in whenever this is said", title=entry.title)
             put = partial(self._expect, Should.IN)
             dialogs.ask_name(
@@ -271,9 +278,10 @@ class TuningFeature(Feature):
                 accept=tr("Expect"),
             )  # fmt: skip
 
-    def add(self, expectation: Expectation) -> None:
-        """Write one more."""
-        self._change(tr("Expect: {sentence}", sentence=expectation.sentence), lambda now: now.with_added(expectation))
+    def add(self, expectation: Expectation, *called: str) -> None:
+        """Write one more; its notes are `called` so."""
+        sentence = replace(expectation, notes=called or expectation.notes).sentence
+        self._change(tr("Expect: {sentence}", sentence=sentence), lambda now: now.with_added(expectation))
 
     def remove(self) -> None:
         """Take the chosen one out of the file."""

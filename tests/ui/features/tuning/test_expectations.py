@@ -115,6 +115,27 @@ def test_a_reply_that_moved_is_called_by_its_new_number_and_the_file_keeps_the_o
 
 
 @pytest.mark.long
+def test_of_several_keys_one_that_is_said_in_the_chat_is_offered(
+    make_window, vault: Path, tmp_path: Path, qtbot
+) -> None:
+    text = "---\ntags: [lorebook]\nkeys: [diadem, The Crown]\n---\n# Crown of old\n"
+    (vault / "items" / "Crown.md").write_text(text, encoding="utf-8")
+    window = make_window(make_simulator=Simulator)
+    window.features.vault.keep_in(tmp_path / "kept")
+    window.session.set_project(replace(open_project([vault]), chat=CHAT))
+    checked(window, qtbot)
+    choose(window, "items/Crown.md")
+    window.run("expect.whenever")
+    drain()
+    field = QApplication.focusWidget()
+    assert isinstance(field, QLineEdit)
+    assert field.text() == "The Crown"
+    QTest.keyClick(field, Qt.Key.Key_Return)
+    checked(window, qtbot)
+    assert [row[0] for row in rows(window, qtbot)] == ["Crown of old should be in whenever “The Crown” is said"]
+
+
+@pytest.mark.long
 def test_a_changed_note_breaks_it_and_a_click_leads_to_the_reply(window: MainWindow, vault: Path, qtbot) -> None:
     choose(window, "items/Crown.md")
     window.run("expect.whenever")
