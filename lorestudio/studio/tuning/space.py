@@ -139,11 +139,18 @@ def examples(kind: SystemKind) -> tuple[str, ...]:
     return tuple(map(whole_range, itertools.islice(spans, 2))) or ("SETTING=LOW..HIGH",)
 
 
-def whole_range(known: Declaration) -> str:
-    """A setting as a person says that it may be turned through all that is declared for it."""
-    if known.low is None or known.high is None:
+def whole_range(known: Declaration, now: Value | None = None) -> str:
+    """A setting as a person says that it may be turned through all that is declared for it.
+
+    Where it is a number `now`, through no more than a quarter to four times of that: among 100 to 100,000 tokens hardly
+    one point of a search would be near what can help.
+    """
+    low, high = known.low, known.high
+    if low is None or high is None:
         return known.alias
-    return f"{known.alias}={known.low:.15g}..{known.high:.15g}"
+    if isinstance(now, int | float) and now > 0:
+        low, high = max(low, now // 4 if known.type is int else now / 4), min(high, now * 4)
+    return f"{known.alias}={low:.15g}..{high:.15g}"
 
 
 def space_of(texts: Iterable[str], project: Project, kind: SystemKind, settings: Section) -> Space:

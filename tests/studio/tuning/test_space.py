@@ -10,6 +10,7 @@ import pytest
 from lorestudio.domain.records import replace
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.declaration import declared
+from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.settings.files import SettingsError
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.scripting import find_entry
@@ -126,6 +127,19 @@ def test_a_note_whose_front_matter_cannot_be_edited_is_told(tmp_path: Path) -> N
         space(there.reloaded(), "Lamp:priority=1..9")
     with pytest.raises(InputError, match="not at hand"):
         space(replace(there, vault_state=None), "Lamp:priority=1..9")
+
+
+@pytest.mark.parametrize(
+    ("setting", "now", "said"),
+    [
+        ("max_tokens_budget", 3072, "maxTokensBudget=768..12288"),
+        ("max_tokens_budget", 90_000, "maxTokensBudget=22500..100000"), ("scan_depth", 0, "scanDepth=0..100"),
+        ("strip_duplicate_injections", True, "stripDuplicateInjections"),
+    ],
+)  # fmt: skip
+def test_a_setting_is_turned_about_what_it_is_now(setting: str, now: float, said: str) -> None:
+    (known,) = (each for each in declared(DeepLoreSettings) if each.name == setting)
+    assert whole_range(known, now) == said
 
 
 @pytest.mark.parametrize("system", BUILT_IN)

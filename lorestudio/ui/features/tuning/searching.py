@@ -142,7 +142,7 @@ class SearchFeature(Feature):
         return session.runs.complete(session.choice)
 
     def add(self) -> None:
-        """Let a setting be picked, and write it down with its whole range."""
+        """Let a setting be picked, and write it down with a range about what it is now."""
         simulator, project = self._simulator(), self.context.session.project
         if project is None:
             return
@@ -152,7 +152,10 @@ class SearchFeature(Feature):
         self.context.pick(tr("Search over…"), tr("Title of a setting"), choices, self._add)
 
     def _add(self, setting: Declaration) -> None:
-        self.pane.over.appendPlainText(whole_range(setting))
+        session = self.context.session
+        if session.project is not None:
+            now = getattr(session.choice.deciding(session.project).settings, setting.name, None)
+            self.pane.over.appendPlainText(whole_range(setting, now))
 
     def start(self) -> None:
         """Begin, or go on where an earlier search of the same was."""

@@ -187,7 +187,7 @@ def test_what_cannot_be_searched_is_said_and_a_setting_is_added(window: MainWind
     window.context.run("tuning.add")
     (picker,) = (each for each in window.findChildren(Picker) if each.isVisible())
     picker.picked.emit(next(each for each in declarations() if each.name == "scan_depth"))
-    assert there.lines() == ("scanDepth=0..100",)
+    assert there.lines() == ("scanDepth=0..4",), "about the 1 of now"
     picker.close()
 
 
