@@ -7,6 +7,7 @@ so many entries were in has another hatching than what found no room.
 from __future__ import annotations
 
 import logging
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 from operator import attrgetter
@@ -218,8 +219,12 @@ class BudgetBar(Picture):
         """Origins, and for what was cut whether it was by the number of entries."""
         if not self._with_legend:
             return []
-        present = {segment.origin for segment in self._view.inside}
-        found: list[tuple[BudgetOrigin | bool, str]] = [(each, tr(each.word)) for each in ORIGINS if each in present]
+        spent = Counter[BudgetOrigin]()
+        for segment in self._view.inside:
+            spent[segment.origin] += segment.tokens
+        found: list[tuple[BudgetOrigin | bool, str]] = [
+            (each, f"{tr(each.word)}: {number(spent[each])}") for each in ORIGINS if each in spent
+        ]
         if self._view.besides is not None:
             found.append((self._view.besides.origin, self._view.besides.title))
         for over_count, words in ((False, tr("cut by the budget")), (True, tr("over the entry limit"))):

@@ -131,7 +131,7 @@ def test_what_is_drawn(bar: BudgetBar, theme: Theme) -> None:
     words = words_drawn(bar)
     assert words == [
         "Rules", "Skarn", "150 free", "limit 600", "out: 200",
-        "C", ALWAYS.word, "K", "keyword", "cut by the budget: 50",
+        "C", f"{ALWAYS.word}: 150", "K", "keyword: 300", "cut by the budget: 50",
         "over the entry limit: 150",
     ]  # fmt: skip
     letters = {each.words: each.fill for each in drawn(bar) if len(each.words) == 1}
@@ -252,9 +252,9 @@ def test_words_stand_where_what_they_name_is(bar: BudgetBar, theme: Theme) -> No
     muted = theme.color("text_muted").name()
     ink = {each.words: (each.fill, each.points) for each in drawn(bar) if each.kind == "text"}
     assert ink["Rules"][0] == theme.fill(ALWAYS.fill)[1].name()
-    assert {ink[word][0] for word in ("150 free", "limit 600", "out: 200", "keyword")} == {muted}
+    assert {ink[word][0] for word in ("150 free", "limit 600", "out: 200", "keyword: 300")} == {muted}
     whole = bar.font().pointSizeF()
-    assert [round(ink[word][1] / whole, 2) for word in ("Rules", "limit 600", "keyword", "K")] == [
+    assert [round(ink[word][1] / whole, 2) for word in ("Rules", "limit 600", "keyword: 300", "K")] == [
         pytest.approx(part, abs=0.02) for part in (0.86, 0.86, 0.88, 0.74)
     ]  # fmt: skip
 
