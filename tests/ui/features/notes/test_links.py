@@ -191,6 +191,16 @@ def test_what_a_note_of_before_hangs_together_with_is_not_shown(window) -> None:
     assert pane.state.text() == ""
 
 
+def test_why_nothing_is_woken_is_told_whole_in_a_narrow_pane(window) -> None:
+    window.session.set_project(window.session.project.with_settings(DeepLoreSettings(recursive_scan=False)))
+    pane = look(window, "Bell.md")
+    assert pane.state.text() == "Recursion is off in the settings, so no text wakes an entry."
+    pane.setFixedWidth(260)
+    settle(window)
+    words = pane.state.fontMetrics().boundingRect(pane.state.rect(), Qt.TextFlag.TextWordWrap, pane.state.text())
+    assert pane.state.rect().contains(words)
+
+
 def test_what_wakes_follows_the_settings_and_the_system(window, qtbot) -> None:
     pane, session = look(window, "Bell.md"), window.session
     assert woken(pane) == {"Dawnkeep", "Skarn"}
