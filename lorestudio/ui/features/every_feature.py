@@ -65,7 +65,7 @@ class Features:
         self.memories = MemoriesFeature(context, self.chat.pane, self.trace, self.systems.open_settings)
         self.attach = AttachFeature(context)
         self.lorebooks = LorebooksFeature(context, self.vault.work)
-        self.proposals = ProposalsFeature(context, self.notes.pane, self.vault.work.log_of)
+        self.proposals = ProposalsFeature(context, self.notes.pane, self.vault.work.log_of, self.chat.message_menu)
 
     def _show_beside(self, found: Verified | None) -> None:
         """Show beside replies, bars and answers what a comparison with the chat's records found."""

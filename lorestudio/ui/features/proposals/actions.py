@@ -112,8 +112,9 @@ class ProposalsFeature(Feature):
     the recorded answers lie.
     """
 
-    def __init__(self, context: Context, entry: EntryPane, make_log: MakeLog) -> None:
+    def __init__(self, context: Context, entry: EntryPane, make_log: MakeLog, message_menu: list[str]) -> None:
         super().__init__(context)
+        message_menu.append("propose.draft")
         self._entry = entry
         self.make_log = make_log
         self.locks = NoteLocks(default_locks())
@@ -223,6 +224,9 @@ class ProposalsFeature(Feature):
 
     def _was_applied(self, changes: ChangeSet) -> None:
         if changes.changes:
+            made = (change.place for change in changes.changes if change.before is None)
+            if (draft := next(made, None)) is not None:
+                self.context.place.want(draft)
             self.context.session.reading.notes_written([change.place for change in changes.changes])
             self.context.flash(changes.title)
             if not self._entry.unsaved:

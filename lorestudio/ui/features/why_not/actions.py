@@ -66,6 +66,7 @@ class WhyNotFeature(Feature):
         pane.searched.connect(self.find)
         self.page.wanted.connect(self._apply)
         trace.answers.fix_wanted.connect(self._make_fix)
+        trace.answers.addActions([context.action(name) for name in ("trace.why_not", "trace.entry")])
         self.would.found.connect(self._show_would)
         self.fixes.found.connect(self._show_fix)
         for work in (self.would, self.fixes):

@@ -9,7 +9,7 @@ import threading
 import pytest
 from PySide6.QtCore import QEvent, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QMessageBox
+from PySide6.QtWidgets import QApplication, QMenu, QMessageBox
 from shiboken6 import isValid
 
 from lorestudio.domain.chat import Chat
@@ -38,7 +38,7 @@ from lorestudio.ui.features.providers.question_dialog import QuestionDialog
 from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, DISPLAY, TOOLTIP
 from lorestudio.ui.state.drafts import Draft
 from tests.studio.proposal_world import BELL, CROWN, DAWNKEEP, SKARN, messages, vault_at
-from tests.ui.conftest import drain
+from tests.ui.conftest import drain, titles_of
 from tests.ui.worlds import FakeClient, MemoryKeyring
 
 WHAT, STATE = 1, 2
@@ -890,6 +890,15 @@ def test_a_draft_from_chosen_messages(window, wait, tmp_path, client) -> None:
     wait()
     assert text(tmp_path, "Old Tam").endswith("# Old Tam\n\nHe rows.\n")
     assert dialog.work.rows[0].state is RowState.ACCEPTED
+    assert window.session.entry(window.selection.entry).title == "Old Tam", "the new note is looked at"
+
+
+def test_the_menu_of_a_message_drafts_a_note(window) -> None:
+    menu = QMenu(window)
+    window.commands.fill(menu, window.commands.known(window.features.chat.message_menu))
+    assert "Draft a note from these messages…" in titles_of(menu)
+    assert len([action for action in menu.actions() if not action.isSeparator()]) <= 15
+    menu.deleteLater()
 
 
 @pytest.mark.always

@@ -21,7 +21,7 @@ from lorestudio.systems.ideas import Change, NoteEdit
 from lorestudio.ui.features.why_not.search import KEPT, RowWork
 from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, MARK
 from lorestudio.ui.state.selection import Selection
-from tests.ui.conftest import drain, settle
+from tests.ui.conftest import drain, menu_of_row, settle, titles_of
 from tests.ui.features.tuning.test_scores import project_of
 from tests.ui.vaults import choose
 from tests.ui.worlds import BELL, CROWN, RULES, SKARN, make_project
@@ -94,6 +94,14 @@ def test_the_button_that_the_page_of_another_row_names_searches_for_that_row(
     assert page.rows
     button.click()
     assert not page.isVisibleTo(window.why), "what was searched is left"
+
+
+def test_the_menu_of_a_row_finds_what_would_bring_it_in(window: MainWindow) -> None:
+    for view in (window.trace.answers, window.vault.tree):
+        menu = menu_of_row(view, view.currentIndex())
+        assert "What would bring it in, or keep it out?" in titles_of(menu)
+        menu.close()
+    drain()
 
 
 def test_while_the_chat_is_replayed_a_search_says_so_and_waits(
