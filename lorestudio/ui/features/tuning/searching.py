@@ -194,13 +194,11 @@ class SearchFeature(Feature):
         title = tr("Searching for settings")
         reported = partial(self._seen, plan)
         self._searching.start(title, work, done=self._done, failed=self._failed, reported=reported, owner=pane)
-        self.context.actions_changed()
 
     def stop_search(self) -> None:
         """Stop; what was found stays, and the next search goes on from it."""
         self._searching.cancel()
         self.pane.show_running(0, 0, running=False, words=tr("Stopped. The same search goes on where it was."))
-        self.context.actions_changed()
 
     def _seen(self, plan: Plan, seen: Seen) -> None:
         self._show(seen)

@@ -217,6 +217,18 @@ def test_a_change_that_fails_is_said_and_can_be_tried_again(shelf: Shelf, monkey
     assert shelf.texts == [LAMP, ROPE]
 
 
+def test_after_a_change_that_fails_what_is_there_now_is_shown(shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It may have failed because another program has changed the memories meanwhile."""
+    shelf.look()
+    rope = shelf.memory(ROPE)
+    with shelf.store.place.open(writes=True) as elsewhere:
+        elsewhere.delete([rope])
+    monkeypatch.setattr(FactsSession, "pin", failing(InputError("memories", "it is gone.")))
+    shelf.store.pin(rope, pinned=True)
+    shelf.settle()
+    assert shelf.texts == [LAMP]
+
+
 def test_memories_that_nobody_makes_vectors_for_cannot_be_read_and_say_why(shelf: Shelf) -> None:
     shelf.look()
     shelf.session.replays.configure({"facts": shelf.settings.model_copy(update={"embedder": NO_EMBEDDER})})

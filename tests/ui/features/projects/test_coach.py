@@ -99,7 +99,8 @@ def test_it_can_be_skipped_comes_once_by_itself_and_is_in_the_help_menu(demo, ma
     again = make_window(make_simulator=Simulator)
     again.run("help.coach")
     settle(again)
-    assert again.features.projects.coach.isVisible(), "it opens the demo that it needs"
+    assert again.features.projects.coach.isVisible()
+    assert again.session.project is not None, "it opens the demo that it needs"
 
 
 @pytest.mark.long

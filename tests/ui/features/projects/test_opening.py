@@ -343,6 +343,12 @@ def test_the_coach_begins_anew_each_time_and_leaves_with_the_demo(demo: MainWind
     demo.session.set_project(make_project(tmp_path / "mine"))
     settle(demo)
     assert not coach.isVisible()
+    demo.run("help.coach")
+    settle(demo)
+    assert demo.session.project.name == "The Brume"
+    demo.session.replays.run_all()
+    settle(demo)
+    assert coach.isVisible()
 
 
 @pytest.mark.long
