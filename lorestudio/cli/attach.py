@@ -143,6 +143,7 @@ def compare_captures(
     kept = store.list(whole=True)
     say_all((*project.problems, *store.problems))
     if keep_answers:
+        project = by.adjusted(project)
         answers = captured_answers(kept, given.chat, kind_of(by.named(project)))
         simulator = Simulator(project, by.made(project, Answering(*answers)))
     else:

@@ -24,7 +24,7 @@ from lorestudio.exchange.problems import InputError
 from lorestudio.exchange.regex_scripts import load_scripts
 from lorestudio.settings.behaviour import fixed
 from lorestudio.settings.declaration import Section
-from lorestudio.settings.sections import assigned
+from lorestudio.settings.sections import SectionT, assigned
 from lorestudio.settings.studio import ChatBasis
 from lorestudio.studio.project.answering import AnswerKind, RecordedAnswers, load_recorded
 from lorestudio.studio.project.project import Project, open_project
@@ -270,9 +270,18 @@ class SettingsOfSystem:
         str | None, f"The system that decides: {SYSTEMS}. Default: {MAIN.name}, for a lorebook what scans it."
     ] = None
     system_settings: Annotated[Path | None, "Settings of a system other than deeplore: a JSON object."] = None
-    assignments: Annotated[
-        list[str] | None, "--set", "NAME=VALUE", "A setting of a system other than deeplore. May be repeated."
-    ] = None
+    assignments: Annotated[list[str] | None, "--set", "NAME=VALUE", "A setting of the system. May be repeated."] = None
+
+    def over(self, settings: SectionT) -> SectionT:
+        """A project's settings with what was assigned. Raises InputError and SettingsError."""
+        if self.system_settings is not None:
+            told = "it holds settings of another system. Name it with --system, or use --settings."
+            raise InputError("--system-settings", told)
+        for name in (text.partition("=")[0].strip() for text in self.assignments or ()):
+            whose = [kind.name for kind in KINDS.values() if kind.settings.has(name)]
+            if whose and not settings.has(name):
+                raise InputError("--set", f"“{name}” is a setting of {' or '.join(whose)}. Name it with --system.")
+        return assigned(self.assignments or (), type(settings), settings)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -284,6 +293,14 @@ class SystemOptions(SettingsOfSystem):
     def named(self, project: Project) -> str:
         """The name of the system."""
         return self.system or project.system
+
+    def adjusted(self, project: Project) -> Project:
+        """The project with what was assigned, where its own settings decide; `made` and `asking` are given this one.
+
+        Raises InputError, SettingsError, VaultError.
+        """
+        in_project = kind_of(self.named(project)).in_project
+        return project.with_settings(self.over(project.settings)) if in_project else project
 
     def made(self, project: Project, asked: Answering | None = None) -> System:
         """As `asking`, but with the vectors that there are already where a provider makes them."""
@@ -298,9 +315,6 @@ class SystemOptions(SettingsOfSystem):
         settings: Section = project.settings
         if not kind.in_project:
             settings = kind.read(self.system_settings, self.assignments or ())
-        elif self.system_settings is not None or self.assignments:
-            option = "--set" if self.system_settings is None else "--system-settings"
-            raise InputError(option, "these are settings of another system. Name it with --system, or use --settings.")
         scene = project.scene() if asked is None else project.scene(asked.source, asked.model)
         system = system_of(scene, kind, with_books(kind, settings, self.book or ()))
         say_all((*system.remarks, *project.book_remarks(kind)))
@@ -323,8 +337,8 @@ class OfflineRun(SystemOptions):
     answers: OfflineAnswersOption = AnswerKind.STAND_IN.value
 
     def simulator(self, project: Project) -> Simulator:
-        """Who runs the project's chat. Raises InputError and SettingsError."""
-        project = project.read_for(kind_of(self.named(project)))
+        """Who runs the project's chat, adjusted. Raises InputError, SettingsError and VaultError."""
+        project = self.adjusted(project).read_for(kind_of(self.named(project)))
         return Simulator(project, self.made(project, answering_offline(self.answers, project)))
 
     def recorded(self, project: Project) -> RecordedAnswers | None:

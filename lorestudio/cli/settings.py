@@ -231,10 +231,10 @@ def export_settings(
             told = f"it holds settings of {MAIN.title}. Give those of {kind.title} by --system-settings or --set alone."
             raise InputError(given, told)
         carrier = kind.carrier(kind.read(by.system_settings, by.assignments or ()))
-    elif settings is None and profile is None:
+    elif settings is None and profile is None and not by.assignments:
         raise InputError("--settings", "say what to export: a file with --settings, or a profile with --profile.")
     else:
-        carrier = kind.carrier(_chosen(settings, profile))
+        carrier = kind.carrier(by.over(_chosen(settings, profile)))
         _check_keys(keys)
     if to is None:
         _export_text(carrier, form, output, _wanted(carrier.differing(), keys, every=every))

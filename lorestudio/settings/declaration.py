@@ -81,6 +81,11 @@ class Section(BaseModel):
         defer_build=True, frozen=True, strict=True, extra="ignore", populate_by_name=True, alias_generator=camel_case
     )
 
+    @classmethod
+    def has(cls, name: str) -> bool:
+        """Whether there is a setting of this name, as files or as the program write it."""
+        return any(name in (each.name, each.alias) for each in declared(cls))
+
 
 class Group(Struct, frozen=True):
     """A heading that settings stand under. Calling it declares one setting of that group.

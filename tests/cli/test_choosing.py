@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import pytest
 
 from lorestudio.cli.options import answering_offline, chosen_generation, in_mode, with_fixed
@@ -11,6 +14,7 @@ from lorestudio.exchange.problems import InputError
 from lorestudio.studio.project.project import Project, demo_project
 from lorestudio.studio.project.settings import Mode, mode_of
 from lorestudio.studio.replay.simulator import Simulator
+from tests.cli.conftest import Run
 
 
 @pytest.fixture(scope="module")
@@ -69,3 +73,43 @@ def test_what_is_not_there_is_said(project: Project, message: int, swipe: int | 
     with pytest.raises(InputError) as error:
         chosen_generation(Simulator(project), message, swipe, option)
     assert str(error.value).startswith(told)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "replay CHAT", "explain CHAT", "prompt CHAT", "report CHAT -o r.html", "scenario CHAT -o s.json", "runs CHAT",
+        "usage CHAT", "preview Lamp.md CHAT", "diff CHAT --system2 hybrid", "diff CHAT --vault2 VAULT", "verify CHAT",
+        "test --text lamp", "lint", "graph", "links Lamp.md",
+    ],
+)  # fmt: skip
+def test_a_setting_of_the_project_is_set_in_every_command(
+    lorestudio: Run, vault: Path, chat: Path, command: str
+) -> None:
+    name, *more = command.replace("CHAT", f"--chat {chat}").replace("VAULT", str(vault)).split()
+    assert "--set, “noSuchThing”" in lorestudio(name, vault, *more, "--set", "noSuchThing=1").stderr
+    assert "5000 is not in the range 0 to 100" in lorestudio(name, vault, *more, "--set", "scanDepth=5000").stderr
+
+
+def test_a_setting_of_the_project_decides(lorestudio: Run, vault: Path, chat: Path) -> None:
+    def entered(*options: str) -> list[str]:
+        told = json.loads(lorestudio("test", vault, "--text", "The lamp and the tide.", "--json", *options).stdout)
+        return [row["title"] for row in told["entries"] if row["injected"]]
+
+    assert entered() == ["Lamp", "Tide"]
+    assert entered("--set", "maxEntries=1") == ["Lamp"]
+    assert entered("--set", "lorebookTag=npc") == []
+
+
+def test_what_is_set_is_exported_and_compared_on_both_sides(lorestudio: Run, vault: Path, chat: Path) -> None:
+    assert json.loads(lorestudio("settings", "export", "--set", "scanDepth=6").stdout)["scanDepth"] == 6
+    Path("other.json").write_text('{"maxEntries": 3}', encoding="utf-8")
+    done = lorestudio("diff", vault, "--chat", chat, "--settings2", "other.json", "--set", "scanDepth=0", "--json")
+    told = json.loads(done.stdout)
+    assert [each["title"] for each in told["differences"]] == ["Most entries"]
+
+
+def test_a_file_of_another_system_is_not_passed_over(lorestudio: Run, vault: Path, chat: Path) -> None:
+    done = lorestudio("replay", vault, "--chat", chat, "--system-settings", "hybrid.json")
+    assert done.exit_code == 2
+    assert "--system-settings: it holds settings of another system." in done.stderr

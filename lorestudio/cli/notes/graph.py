@@ -83,7 +83,7 @@ def graph(
     as_json: JsonOption = False,
 ) -> None:
     """Say how the entries of a vault are connected: communities, typed edges, and gaps."""
-    project = open_project(vault, None, settings, rules=rules_named(rules), tokenizer=tokenizer)
+    project = by.adjusted(open_project(vault, None, settings, rules=rules_named(rules), tokenizer=tokenizer))
     say_all(project.problems)
     system = by.offline(project)
     project = project.read_for(system.kind)

@@ -57,7 +57,8 @@ def lint(
     strict: Annotated[bool, "End with 1 for warnings too."] = False,
 ) -> None:
     """Check a vault's notes and settings, or a lorebook's entries. Ends with 1 where there are errors, else with 0."""
-    project = seen.looking(open_project(vault, chat, settings, rules=rules_named(rules), tokenizer=tokenizer))
+    opened = open_project(vault, chat, settings, rules=rules_named(rules), tokenizer=tokenizer)
+    project = by.adjusted(seen.looking(opened))
     system, finder = by.offline(project), ProblemFinder()
     by_whom = Deciding(system.kind, system.settings)
     repairs: tuple[Repair, ...] = ()

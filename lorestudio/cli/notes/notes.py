@@ -303,7 +303,7 @@ def list_links(
         _carry_out_plan(vault, [note], _linked, dry_run=dry_run)
         return
     notes = lore_of(vault)
-    project = open_project([vault], None, settings, rules=rules_named(rules))
+    project = by.adjusted(open_project([vault], None, settings, rules=rules_named(rules)))
     say_all(project.problems)
     system = by.offline(project)
     project = project.read_for(system.kind)

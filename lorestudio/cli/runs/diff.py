@@ -103,10 +103,10 @@ def diff_runs(
     _check(against, settings2, vault2, chat2, system2)
     if by.system is not None and settings2 is not None and not kind_of(by.system).in_project:
         raise InputError("--settings2", f"these are those of {MAIN.title}. Use --system2 {by.system}:FILE instead.")
-    second = first = given.project()
+    second = first = by.adjusted(given.project())
     titles, other = ("first", "second"), by
     if settings2 is not None:
-        second = in_mode(with_settings_of(first, settings2), given.mode)
+        second = by.adjusted(in_mode(with_settings_of(first, settings2), given.mode))
         own = first.settings_path
         titles = own.name if own is not None else "DeepLore's own settings", settings2.name
     elif vault2 is not None:

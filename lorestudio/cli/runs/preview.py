@@ -160,7 +160,7 @@ def preview(
     as_json: JsonOption = False,
 ) -> None:
     """Say what an edited note would change in a generation, without saving it. No provider is asked."""
-    project = given.project()
+    project = by.adjusted(given.project())
     edited = edited_note(project, note, text)
     simulator = Simulator(project, by.offline(project, by.answers))
     generation = chosen_generation(simulator, message)

@@ -174,7 +174,7 @@ def replay(
     as_json: Annotated[bool, "--json", "Print all traces as JSON."] = False,
 ) -> None:
     """Replay a chat turn by turn and say what was injected, what was not, and why."""
-    project = replace(given.project(), context_size=context_size)
+    project = replace(by.adjusted(given.project()), context_size=context_size)
     project = with_chosen(project, chosen, by.named(project)).read_for(kind_of(by.named(project)))
     project = with_fixed(project, fixed_switches)
     asked = answering(answers, project, fresh=ask_again)

@@ -67,7 +67,7 @@ def runs(
 
     Nothing is run.
     """
-    project = given.project()
+    project = by.adjusted(given.project())
     simulator = Simulator(project, by.made(project))
     found = _kept(simulator, message, None if swipe is None else swipe - 1)
     if as_json:

@@ -60,7 +60,7 @@ def try_text(
         raise InputError("VAULT", "name the folder with your notes, too.")
     said = _text(text, Path(STANDARD_STREAM) if len(vaults) < len(vault) else file)
     opened = seen.looking(open_project(vaults, chat, settings, seed, rules_named(rules), tokenizer))
-    project = with_chosen(in_mode(opened, mode), chosen, by.named(opened))
+    project = with_chosen(by.adjusted(in_mode(opened, mode)), chosen, by.named(opened))
     simulator = Simulator(project, by.offline(project))
     if chat is not None:
         asyncio.run(simulator.run_missing(until=len(simulator.generations) - 1))

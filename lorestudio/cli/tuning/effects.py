@@ -19,7 +19,7 @@ from lorestudio.domain.entry import NoteKey
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.records import picked
 from lorestudio.exchange.problems import InputError
-from lorestudio.settings.declaration import Section, declared
+from lorestudio.settings.declaration import Section
 from lorestudio.settings.sections import assigned
 from lorestudio.studio.compare.comparison import simulator_of
 from lorestudio.studio.project.project import Project
@@ -88,9 +88,8 @@ def effects(
 
 def _known(settings: Section, names: Sequence[str]) -> tuple[str, ...]:
     """These names of settings. Raises InputError for one that there is not."""
-    known = {name for each in declared(type(settings)) for name in (each.name, each.alias)}
     for name in names:
-        if name not in known:
+        if not settings.has(name):
             raise InputError("--setting", f"there is no setting “{name}”.")
     return tuple(names)
 

@@ -36,7 +36,7 @@ def verify(
     as_json: JsonOption = False,
 ) -> None:
     """Hold what a chat recorded of its replies against the run, and say what explains the differences."""
-    project = options.project()
+    project = system.adjusted(options.project())
     decides = system.made(project)
     if not decides.kind.records:
         problem = (

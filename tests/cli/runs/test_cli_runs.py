@@ -113,7 +113,7 @@ def test_what_there_is_instead(lorestudio: Run, vault: Path, chat: Path) -> None
     output = lorestudio("runs", vault, "--chat", chat, "--system", "recap").output
     assert "There are runs with: deeplore" in output
     assert "no system “odd”" in lorestudio("runs", vault, "--chat", chat, "--system", "odd").output
-    assert "another system" in lorestudio("runs", vault, "--chat", chat, "--set", "limit=1").output
+    assert "a setting of facts or hybrid" in lorestudio("runs", vault, "--chat", chat, "--set", "limit=1").output
 
 
 def test_a_turn_of_another_system_is_explained(lorestudio: Run, vault: Path, chat: Path) -> None:

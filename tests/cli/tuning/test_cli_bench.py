@@ -108,7 +108,8 @@ def test_another_system_decides(lorestudio: Run, vault: Path, chat: Path) -> Non
 
 
 def test_settings_of_no_other_system(lorestudio: Run, vault: Path) -> None:
-    for options, told in ((("--set", "depth=1"), "--system"), (("--book", "x.json"), "world-info")):
+    whose = "“depth” is a setting of facts or world-info. Name it with --system."
+    for options, told in ((("--set", "depth=1"), whose), (("--book", "x.json"), "world-info")):
         result = lorestudio("test", vault, "--text", "A lamp.", *options)
         assert result.exit_code == 2
         assert told in result.stderr
