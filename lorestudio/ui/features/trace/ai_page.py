@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from msgspec import Struct
 from PySide6.QtCore import QSignalBlocker, QUrl, Signal
 from PySide6.QtGui import QGuiApplication, QTextCursor
 from PySide6.QtWidgets import QBoxLayout, QTextBrowser, QWidget
@@ -17,6 +16,7 @@ from lorestudio.studio.project.answering import ErrorKind
 from lorestudio.trace.explain import explain_reason
 from lorestudio.trace.model import AiCall, StageRecord, Trace
 from lorestudio.trace.vocabulary import Tone
+from lorestudio.ui.features.trace.summary import Said
 from lorestudio.ui.shell.qt import later
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, number, tr
@@ -59,14 +59,7 @@ _IN_PROFILE: Final = frozenset({
 """What is mended in the provider's profile."""
 
 
-class Remedy(Struct, frozen=True):
-    """What to do: sentences, and the actions that do it, each with its title."""
-
-    text: str = ""
-    actions: tuple[tuple[str, str], ...] = ()
-
-
-def remedy(trace: Trace) -> Remedy:
+def remedy(trace: Trace) -> Said:
     """What to do about the stages of a run that failed at a question; empty where none did."""
     texts: dict[str, None] = {}
     actions: dict[str, str] = {}
@@ -90,7 +83,7 @@ def remedy(trace: Trace) -> Remedy:
                 actions["replay.here"] = tr("Ask again")
         else:
             texts[_fix(record, trace)] = None
-    return Remedy(" ".join(filter(None, texts)), tuple(actions.items()))
+    return Said(" ".join(filter(None, texts)), "error", tuple(actions.items()))
 
 
 def _unreadable(call: AiCall) -> str:

@@ -10,6 +10,7 @@ from PySide6.QtGui import QGuiApplication, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QPlainTextEdit, QSizePolicy, QWidget
 
 from lorestudio.domain.entry import NoteKey
+from lorestudio.domain.records import replace
 from lorestudio.domain.tokens import CHARS_4
 from lorestudio.settings.behaviour import switches
 from lorestudio.studio.project.answering import AnswerKind
@@ -410,7 +411,7 @@ class TracePane(Pane):
         if failed:
             text = "\n".join(f"{sentence_case(name)}: {sentence}" for name, sentence in failed)
             cure = remedy(trace)
-            found.append(Said("\n".join(filter(None, (text, cure.text))), "error", tuple(cure.actions)))
+            found.append(replace(cure, text="\n".join(filter(None, (text, cure.text)))))
         elif trace.warnings:
             found.append(Said("\n".join(trace.warnings), "warning"))
         found += said_of(trace)

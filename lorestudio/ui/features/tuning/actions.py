@@ -338,18 +338,16 @@ class TuningFeature(Feature):
         self._settle.stop()
         session, path = self.context.session, self._path
         project, simulator = session.project, session.runs.complete(session.choice)
-        if project is None:
+        if project is None or path is None:
             self._newest.cancel()
-            self._seen, self.checked = (None, None), None
+            self._seen, self.checked, self._expected = (None, None), None, Expectations()
             self.context.expected.take(None)
-            text = tr("Open the folder with your notes, and say what should be in the prompt.")
-            self._tell(lambda pane: pane.show_nothing(tr("No vault"), text))
-            self._expect_nothing()
-            return
-        if path is None:
-            text = tr("Expectations are kept in a file of the vault's folder, and nothing of this project has one.")
-            self._tell(lambda pane: pane.show_nothing(tr("Nothing to keep them in"), text))
-            self._expect_nothing()
+            title, text = tr("No vault"), tr("Open the folder with your notes, and say what should be in the prompt.")
+            if project is not None:
+                title = tr("Nothing to keep them in")
+                text = tr("Expectations are kept in a file of the vault's folder, and nothing of this project has one.")
+            self._tell(lambda pane: pane.show_nothing(title, text))
+            self.score()
             return
         seen = project, simulator
         if self._seen == seen:
@@ -363,10 +361,6 @@ class TuningFeature(Feature):
 
         title, failed = tr("Checking what is expected"), partial(self._failed, seen)
         self._newest.start(title, work, done=lambda found: self._found(seen, *found), failed=failed, owner=self)
-
-    def _expect_nothing(self) -> None:
-        self._expected = Expectations()
-        self.score()
 
     def _found(self, seen: tuple[Project, Simulator | None], expected: Expectations, found: CheckedChat) -> None:
         self._seen, self._expected, self.checked = seen, expected, found

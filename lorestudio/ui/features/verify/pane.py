@@ -100,9 +100,7 @@ class VerifyPane(Pane):
         )
 
     def _tool(self, action: str, text: str, tip: str) -> QWidget:
-        made = tool(self, "", text=text, tip=tip, kind="text")
-        made.clicked.connect(lambda: self.wanted.emit(action))
-        return made
+        return tool(self, "", lambda: self.wanted.emit(action), text=text, tip=tip, kind="text")
 
     def focus_target(self) -> QWidget:
         """The replies."""

@@ -9,7 +9,8 @@ from lorestudio.llm.errors import LlmError, failed
 from lorestudio.llm.messages import ChatReply, ChatRequest
 from lorestudio.systems.deeplore.ai.asking import on_record
 from lorestudio.trace.model import Phase, StageRecord, Trace
-from lorestudio.ui.features.trace.ai_page import Remedy, remedy
+from lorestudio.ui.features.trace.ai_page import remedy
+from lorestudio.ui.features.trace.summary import Said
 from tests.ui.worlds import make_trace
 
 REQUEST = ChatRequest("search", "Choose.", "Which?", max_tokens=64, model="tiny")
@@ -74,4 +75,4 @@ def test_an_error_without_advice_of_its_own_has_that_of_the_reason() -> None:
 
 
 def test_a_run_without_failure_needs_nothing() -> None:
-    assert remedy(make_trace()) == Remedy()
+    assert remedy(make_trace()) == Said("", "error")
