@@ -80,16 +80,12 @@ class Dialog(QDialog):
         return box
 
 
-def choose_folder(parent: QWidget, title: str, start: str, chosen: Callable[[Path], None]) -> QFileDialog:
-    """Ask for a folder."""
-    directories, only = QFileDialog.FileMode.Directory, QFileDialog.Option.ShowDirsOnly
-    return open_file_dialog(QFileDialog(parent, title, start, fileMode=directories, options=only), chosen)
-
-
 def choose_file(parent: QWidget, title: str, start: str, filters: str, chosen: Callable[[Path], None]) -> QFileDialog:
-    """Ask for a file that exists."""
-    existing = QFileDialog.FileMode.ExistingFile
-    return open_file_dialog(QFileDialog(parent, title, start, filters, fileMode=existing), chosen)
+    """Ask for a file that exists, or without filters for a folder."""
+    mode = QFileDialog.FileMode.ExistingFile if filters else QFileDialog.FileMode.Directory
+    dialog = QFileDialog(parent, title, start, filters, fileMode=mode)
+    dialog.setOption(QFileDialog.Option.ShowDirsOnly, not filters)
+    return open_file_dialog(dialog, chosen)
 
 
 SETTINGS_FILES: Final = "Settings (*.json);;All files (*)"
@@ -105,22 +101,15 @@ def choose_again(
         remembered.setValue(key, str(path.parent if filters else path))
         chosen(path)
 
-    start = str(remembered.value(key, ""))
-    return choose_file(parent, title, start, filters, take) if filters else choose_folder(parent, title, start, take)
+    return choose_file(parent, title, str(remembered.value(key, "")), filters, take)
 
 
 def chooser(line: QLineEdit, title: str, filters: str) -> QPushButton:
     """A button that lets the path in a line be one of a file that exists, or without filters of a folder."""
 
-    def take(path: Path) -> None:
-        line.setText(str(path))
-
     def ask() -> None:
         start = str(Path(line.text()).parent) if line.text() else ""
-        if filters:
-            choose_file(line.window(), title, start, filters, take)
-        else:
-            choose_folder(line.window(), title, start, take)
+        choose_file(line.window(), title, start, filters, lambda path: line.setText(str(path)))
 
     return button(line.window(), tr("Choose…"), ask)
 

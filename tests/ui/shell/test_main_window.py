@@ -804,7 +804,6 @@ def test_prompt_and_log_are_made_when_looked_at(window) -> None:
 
 def test_the_file_dialogs_do_not_block(window, monkeypatch) -> None:
     asked = []
-    monkeypatch.setattr(dialogs, "choose_folder", lambda *args: asked.append(args[1]))
     monkeypatch.setattr(dialogs, "choose_file", lambda *args: asked.append(args[1]))
     window.run("vault.open")
     window.run("chat.open")

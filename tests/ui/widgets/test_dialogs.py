@@ -238,7 +238,7 @@ def test_files_and_folders(parent: QWidget, tmp_path: Path) -> None:
     told: list[Path] = []
     (tmp_path / "a.json").write_text("{}", encoding="utf-8")
     kinds, start = QFileDialog.FileMode, str(tmp_path)
-    folder = dialogs.choose_folder(parent, "Vault", start, told.append)
+    folder = dialogs.choose_file(parent, "Vault", start, "", told.append)
     file = dialogs.choose_file(parent, "Settings", start, "JSON (*.json)", told.append)
     new = dialogs.choose_new_file(parent, "Save", start, "JSON (*.json)", "json", told.append)
     assert [each.fileMode() for each in (folder, file, new)] == [kinds.Directory, kinds.ExistingFile, kinds.AnyFile]
@@ -355,7 +355,7 @@ def test_a_dialog_is_gone_once_it_is_closed(parent: QWidget, tmp_path: Path) -> 
     gone: list[int] = []
     start = str(tmp_path)
     made = (
-        dialogs.choose_folder(parent, "Vault", start, lambda _path: None),
+        dialogs.choose_file(parent, "Vault", start, "", lambda _path: None),
         dialogs.choose_files(parent, "Open", start, "All (*)", lambda _paths: None),
         dialogs.ask_name(parent, "Rename", "Title", "Old", lambda _name: None),
         dialogs.confirm(parent, "Delete", "Really?", "Delete it", lambda: None),

@@ -179,7 +179,7 @@ class BooksDialog(Dialog):
     def _ask_worlds(self) -> None:
         start = self.worlds.text().strip()
         title = tr("SillyTavern's folder of lorebooks")
-        dialogs.choose_folder(self, title, start, lambda path: self.worlds.setText(str(path)))
+        dialogs.choose_file(self, title, start, "", lambda path: self.worlds.setText(str(path)))
 
     def _start(self, work: Callable[[], list[LookedAt]], done: Callable[[Sequence[LookedAt]], None]) -> None:
         self._reading += 1
