@@ -282,14 +282,10 @@ class PlaceTree(RecordTree[PlaceRow]):
         for group in self.root.children:
             yield from group.children
 
-    def clear(self) -> None:
-        """Show nothing."""
-        self.set_groups(())
-
     def set_groups(self, groups: Sequence[PlaceRow]) -> None:
-        """Show these groups."""
+        """Show these groups, with the lines that were added to them."""
         root = PlaceRow("")
-        _adopt(root, groups)
+        root.add(*groups)
         self.show_root(root)
 
     def append(self, groups: Sequence[PlaceRow]) -> None:
@@ -297,7 +293,7 @@ class PlaceTree(RecordTree[PlaceRow]):
         if groups:
             first = len(self.root.children)
             self.beginInsertRows(NO_INDEX, first, first + len(groups) - 1)
-            _adopt(self.root, groups)
+            self.root.add(*groups)
             self.endInsertRows()
 
     def set_checked(self, rows: Sequence[PlaceRow], checked: bool) -> None:
@@ -320,13 +316,6 @@ class PlaceTree(RecordTree[PlaceRow]):
             return False
         self.set_checked(row.children or [row], Qt.CheckState(value) is Qt.CheckState.Checked)
         return True
-
-
-def _adopt(root: PlaceRow, groups: Sequence[PlaceRow]) -> None:
-    for group in groups:
-        root.add(group)
-        for place, child in enumerate(group.children):
-            child.above, child.row = group, place
 
 
 def _shown(row: PlaceRow) -> str:

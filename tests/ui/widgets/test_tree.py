@@ -234,7 +234,9 @@ def places() -> PlaceTree:
     model = PlaceTree()
     model.tester = QAbstractItemModelTester(model, QAbstractItemModelTester.FailureReportingMode.Fatal)
     lines = [PlaceRow("", "a gull cries", 2, 6, line=3, checked=True), PlaceRow("", "no gull", 3, 7, checked=False)]
-    model.set_groups([PlaceRow("Bell.md", children=lines)])
+    group = PlaceRow("Bell.md")
+    group.add(*lines)
+    model.set_groups([group])
     return model
 
 
@@ -255,7 +257,7 @@ def test_the_box_of_a_group_stands_for_its_lines(qapp: object) -> None:
     assert model.index(1, 0).data(CHECK) is None
     assert not model.setData(model.index(1, 0), states.Checked.value, CHECK)
     assert [row.title for row in model.groups] == ["Bell.md", "Skarn.md"]
-    model.clear()
+    model.set_groups(())
     assert model.rowCount() == 0
 
 

@@ -109,7 +109,9 @@ def wake_rows(
 
 def _section(section: LinkSection, rows: list[PlaceRow]) -> PlaceRow:
     title, tip = _SECTIONS[section]
-    return PlaceRow(tr(title), key=section, tip=tr(tip), children=rows)
+    group = PlaceRow(tr(title), key=section, tip=tr(tip))
+    group.add(*rows)
+    return group
 
 
 def _line(title: str, path: Path, place: Excerpt, key: object, after: str = "") -> PlaceRow:
@@ -221,7 +223,7 @@ class LinksPane(Pane):
             self._say_nothing()
             return
         if path != self._path:
-            self.model.clear()
+            self.model.set_groups(())
         self._path = path
         self._pending = 0
         self.pages.setCurrentWidget(self.tree)
@@ -376,7 +378,7 @@ class LinksPane(Pane):
         self.make.setVisible(ready and row is not None and _is_missing(row))
 
     def _say_nothing(self) -> None:
-        self.model.clear()
+        self.model.set_groups(())
         self.state.setText("")
         self.note_changed.emit("")
         if self._session.project is None:

@@ -78,16 +78,12 @@ def replacements(replacer: Replacer, notes: Sequence[FoundNote]) -> dict[tuple[P
 
 
 def _place_group(note: FoundNote) -> PlaceRow:
-    children = []
+    group = PlaceRow(note.title, path=note.path, icon="entry", key=note, tip=note.filename)
     for hit, place in note.excerpts():
         title = number(place.line) if place.line else tr("name")
-        children.append(PlaceRow(title, place.text, place.start, place.end, note.path, place.line, key=hit))
-    folder = note.filename.rpartition("/")[0]
-    group = PlaceRow(note.title, path=note.path, icon="entry", after="", key=note, tip=note.filename, children=children)
-    if not children:  # only operators were given: the note itself is what was found
-        group.after = folder
-    else:
-        group.after = f"{folder}  {number(len(children))}".strip()
+        group.add(PlaceRow(title, place.text, place.start, place.end, note.path, place.line, key=hit))
+    found = len(group.children)  # none where only operators were given: the note itself is what was found
+    group.after = f"{note.filename.rpartition('/')[0]}  {number(found) if found else ''}".strip()
     return group
 
 
@@ -196,7 +192,7 @@ class SearchPane(Pane):
     def _forget(self) -> None:
         self.cancel()
         self._cancel = None
-        self.model.clear()
+        self.model.set_groups(())
 
     def replace(self) -> None:
         """Replace what is ticked, as one step that can be undone."""
