@@ -127,6 +127,11 @@ class NameList(RowMenu, QListWidget):
 class RowTree(RowMenu, QTreeView):
     """A tree of any model whose rows have a menu."""
 
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Qt: a lower window, or an explanation that unfolds below, takes its room."""
+        with kept_in_sight(self, event):
+            super().resizeEvent(event)
+
 
 def passing_menu(parent: QWidget) -> QMenu:
     """A menu that is gone once it is closed."""

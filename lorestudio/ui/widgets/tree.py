@@ -21,7 +21,7 @@ from PySide6.QtCore import (
     Qt,
     Signal,
 )
-from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence, QMouseEvent, QPainter, QResizeEvent
+from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence, QMouseEvent, QPainter
 from PySide6.QtWidgets import QTreeView, QWidget
 
 from lorestudio.ui.shell.qt import CHECK, DISPLAY, HORIZONTAL, NO_INDEX, Index
@@ -29,7 +29,7 @@ from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import number, tr
 from lorestudio.ui.widgets.cells import CellDelegate, Cells, Column, Glyph, Look, Piece, Words, as_text, one_line
 from lorestudio.ui.widgets.paint import draw_glyph
-from lorestudio.ui.widgets.rows import RowMenu, kept_in_sight, turn_tick
+from lorestudio.ui.widgets.rows import RowTree, turn_tick
 
 
 @dataclass(slots=True, eq=False)
@@ -175,7 +175,7 @@ class RecordTree(QAbstractItemModel, Generic[R]):
         return states.PartiallyChecked if len(known) > 1 else states.Checked if known.pop() else states.Unchecked
 
 
-class RecordTreeView(RowMenu, QTreeView):
+class RecordTreeView(RowTree):
     """A tree that shows with a chevron which rows can be opened; `pressed` carries a row at Enter or a double click."""
 
     pressed = Signal(object)
@@ -219,11 +219,6 @@ class RecordTreeView(RowMenu, QTreeView):
         chosen = set(self._rows.rows_in(self.selectionModel().selection()))
         rows = [row for row in self._rows.root.below() if row in chosen or not chosen]
         QGuiApplication.clipboard().setText(as_text(self._rows.texts(rows)))
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        """Qt: an explanation that unfolds below takes its room."""
-        with kept_in_sight(self, event):
-            super().resizeEvent(event)
 
     def drawBranches(self, painter: QPainter, rect: QRect, index: Index) -> None:
         """Qt: a chevron before a row with others below it; the window's stylesheet takes Qt's own signs away."""

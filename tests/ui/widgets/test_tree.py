@@ -22,6 +22,7 @@ from lorestudio.ui.shell.qt import (
 )
 from lorestudio.ui.shell.theme import glyph
 from lorestudio.ui.widgets.cells import Column, titled
+from lorestudio.ui.widgets.rows import RowTree
 from lorestudio.ui.widgets.tree import (
     BEFORE,
     ItemRow,
@@ -190,12 +191,16 @@ def test_a_row_of_a_tree_has_the_menu_of_all_rows(qtbot: QtBot, theme: Theme) ->
     assert QGuiApplication.clipboard().text().splitlines() == ["Name\tNumber", "Light\t5"]
 
 
-def test_the_chosen_row_stays_in_sight_where_something_unfolds_below(qtbot: QtBot, theme: Theme) -> None:
+@pytest.mark.parametrize("plain", [True, False])
+def test_the_chosen_row_stays_in_sight_where_something_unfolds_below(
+    qtbot: QtBot, theme: Theme, *, plain: bool
+) -> None:
     model = make(theme)
     root = ItemRow(None)
     root.add(*(ItemRow((f"Ship {place}", place)) for place in range(50)))
     model.show_root(root)
-    view = RecordTreeView(theme, model, "Harbour")
+    view = RowTree() if plain else RecordTreeView(theme, model, "Harbour")
+    view.setModel(model)
     qtbot.addWidget(view)
     view.resize(300, 600)
     view.show()
