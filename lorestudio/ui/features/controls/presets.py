@@ -113,7 +113,7 @@ class SavePresetDialog(Dialog):
             problem = tr("There is a preset “{name}”; it will be replaced.", name=taken)
         self.told.setText(problem)
         self.take.setText(tr("Replace") if taken is not None else tr("Save"))
-        able(self.take, ready, tr("Give it a name first."))
+        able(self.take, ready, problem or tr("Give it a name first."))
 
 
 def _nothing(part: ControlsPart) -> str:

@@ -203,6 +203,7 @@ def test_a_preset_holds_what_is_ticked(qtbot) -> None:
     for box in dialog.parts.values():
         box.setChecked(False)
     assert (dialog.told.text(), dialog.take.isEnabled()) == ("Tick at least one part.", False)
+    assert dialog.take.toolTip().endswith("Tick at least one part."), "it has a name"
     dialog.parts[ControlsPart.FOLDERS].click()
     dialog.take.click()
     dialog.name.setText(" Calm ")
