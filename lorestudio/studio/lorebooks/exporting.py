@@ -180,6 +180,8 @@ def plan_export(vault: VaultNotes, target: Path, rules: ParseRules, choice: Expo
     written = write_lore(choice.form, name, going, original, heads=heads, called=called, ending=target.suffix)
     check_name(target, choice.form, written.data)
     too_large = _too_large(written, target, link) if book is None else ""
+    if link is not None and link.file != str(target):
+        told.append(f"The notes stay linked to {Path(link.file).name}: a sync will not know this file.")
     told += filter(None, [too_large])
     # What cannot be read again is not written; a book that is too large is read by nobody, and would be there twice.
     lore = None if too_large else parse_lore(written.data, target, heads=heads)

@@ -143,6 +143,7 @@ def test_numbers_are_kept_and_never_used_again(tmp_path: Path) -> None:
     assert numbers == {"N0": ("0", 0), "N1": ("1", 1), "The bell": ("3", 3), "Twin": ("4", 4)}
     assert plan.report.remarks == (
         "1 note has the number of another one and got a new one.", "1 entry of the book has no note here: left out.",
+        "The notes stay linked to Sea.json: a sync will not know this file.",
     )  # fmt: skip
 
 
@@ -190,6 +191,17 @@ def test_an_export_is_remembered_and_a_book_changed_since_is_not_written_over(tm
     target.write_text(target.read_text(encoding="utf-8").replace("In fog", "In rain"), encoding="utf-8")
     with pytest.raises(InputError, match="lorestudio sync"):
         export(place, target)
+
+
+def test_notes_of_one_book_are_linked_to_no_second_one_and_that_is_said(tmp_path: Path) -> None:
+    place, told = vault(tmp_path, A=MINE), "The notes stay linked to first.json: a sync will not know this file."
+    log = ChangeLog(tmp_path / "log", [place])
+    first = export(place, tmp_path / "first.json")
+    carry_out(first, log)
+    second = export(place, tmp_path / "second.json")
+    carry_out(second, log)
+    assert (told in first.report.remarks, told in second.report.remarks) == (False, True)
+    assert [Path(link.file).name for link in links_of(read_vault_notes(place))] == ["first.json"]
 
 
 def test_a_book_that_is_too_large_to_be_read_again_is_written_without_a_link(
