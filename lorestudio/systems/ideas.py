@@ -219,7 +219,7 @@ def left_out_options(note: LeftOutNote, lorebook_tag: str, never_tag: str) -> tu
         title, edit = f"Switch the note {name} on", NoteEdit.of(note, "enabled", removed=True)
     elif note.problem is NoteProblem.NEVER_INSERT:
         title, edit = f"Remove the tag {quoted(never_tag)} from {name}", NoteEdit.of(note, "tags", drop=(never_tag,))
-    elif note.problem in {NoteProblem.NO_LOREBOOK_TAG, NoteProblem.NO_FRONT_MATTER}:
+    elif note.problem.untagged:
         title, edit = f"Give {name} the tag {quoted(lorebook_tag)}", NoteEdit.of(note, "tags", add=(lorebook_tag,))
     else:
         return ()

@@ -12,7 +12,7 @@ from typing import Final, TypeAlias
 
 from msgspec import Struct
 
-from lorestudio.domain.entry import Entry, NoteProblem
+from lorestudio.domain.entry import Entry, LeftOutNote
 from lorestudio.domain.javascript import Json, to_string, trim
 from lorestudio.domain.texts import reading_order
 from lorestudio.exchange.lorebooks.kinds.risu import is_lore
@@ -54,8 +54,6 @@ class RemoveProperty(Struct, frozen=True):
     """The property goes."""
 
 
-_ORDINARY: Final = {NoteProblem.NO_LOREBOOK_TAG, NoteProblem.NO_FRONT_MATTER}
-
 PropertyChange: TypeAlias = SetValue | ChangeItems | EmptyProperty | RemoveProperty
 
 
@@ -80,7 +78,8 @@ def leaving(planned: Planned, rules: ParseRules) -> int:
     """How many entries become ordinary notes, as the tag of the lorebook goes."""
 
     def has_tag(text: str) -> bool:
-        return getattr(parse_note(text, "", "", rules), "problem", None) not in _ORDINARY
+        parsed = parse_note(text, "", "", rules)
+        return not (isinstance(parsed, LeftOutNote) and parsed.problem.untagged)
 
     changes = () if planned.entries else planned.changes.changes
     return sum(not has_tag(one.after or "") and has_tag(one.before or "") for one in changes)

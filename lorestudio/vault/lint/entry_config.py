@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Final
 
-from lorestudio.domain.entry import LeftOutNote, NoteProblem
+from lorestudio.domain.entry import LeftOutNote
 from lorestudio.domain.javascript import Json, length, number_text, to_number, to_string, trim
 from lorestudio.vault.lint.facts import VaultFacts
 from lorestudio.vault.lint.model import NAMED, FixSpec, Hit, Note, Rules, quoted
@@ -140,7 +140,6 @@ def same_titles(note: Note, facts: VaultFacts) -> Iterator[Hit]:
 
 
 _LINE: Final = re.compile(r"\b[Ll]ine (\d+)")
-_ORDINARY: Final = frozenset({NoteProblem.NO_FRONT_MATTER, NoteProblem.NO_LOREBOOK_TAG})
 
 
 def reasons(note: Note, _rules: Rules) -> Iterator[Hit]:
@@ -159,7 +158,7 @@ def line_in(message: str) -> int:
 def near_misses(note: Note, rules: Rules) -> Iterator[Hit]:
     """N51, N52: notes that were probably meant to be entries."""
     item = note.item
-    if not isinstance(item, LeftOutNote) or item.problem not in _ORDINARY or note.text is None:
+    if not isinstance(item, LeftOutNote) or not item.problem.untagged or note.text is None:
         return
     tag = rules.parse.lorebook_tag
     name = note.written("tags")

@@ -15,7 +15,7 @@ from PySide6.QtCore import QEvent, QPoint, QRect, QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QGridLayout, QLabel, QMenu, QToolButton, QWidget
 
-from lorestudio.domain.entry import Entry, LeftOutNote, NoteProblem, ParserWarning
+from lorestudio.domain.entry import Entry, LeftOutNote, ParserWarning
 from lorestudio.domain.javascript import Json, number, to_number, to_string
 from lorestudio.domain.texts import shorten
 from lorestudio.ui.features.notes.editor import schema as reading
@@ -73,7 +73,6 @@ _MENDS: Final = {
     "W_COERCED_NUM": (Mend.NUMBER, "Write the number"),
     "W_NOT_IMPLEMENTED": (Mend.REMOVE, "Remove it"),
 }
-_ORDINARY: Final = {NoteProblem.NO_LOREBOOK_TAG, NoteProblem.NO_FRONT_MATTER}
 
 
 def remarks_on(
@@ -132,7 +131,7 @@ def _on_fires(facts: Facts) -> Iterator[FieldRemark]:
 
 def _on_tags(facts: Facts, mend: Callable[[Mend, str], object]) -> Iterator[FieldRemark]:
     parsed = facts.parsed
-    if isinstance(parsed, LeftOutNote) and parsed.problem in _ORDINARY:
+    if isinstance(parsed, LeftOutNote) and parsed.problem.untagged:
         text = tr("Without the tag “{tag}” this is an ordinary note.", tag=facts.rules.lorebook_tag)
         yield FieldRemark(text, "neutral", ((tr("Make it an entry"), partial(mend, Mend.ADMIT, "tags")),))
 
