@@ -7,6 +7,7 @@ from enum import StrEnum
 
 from msgspec import Struct, field
 
+from lorestudio.domain.json_text import texts_in
 from lorestudio.llm.errors import ErrorKind, LlmError
 from lorestudio.llm.messages import AnswerSource, ChatReply, ChatRequest, as_sent
 from lorestudio.llm.recorded_answers import RecordedAnswers
@@ -97,11 +98,10 @@ def _is_same(call: AiCall, request: ChatRequest) -> bool:
 
 
 def _reply(call: AiCall) -> ChatReply:
-    notes = call.details.get("notes")
     return ChatReply(
         call.reply,
         source=call.source,
         value=call.details.get("value"),
-        notes=tuple(str(note) for note in notes) if isinstance(notes, list | tuple) else (),
+        notes=texts_in(call.details.get("notes")),
         repeatable=True,
     )

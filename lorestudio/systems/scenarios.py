@@ -129,7 +129,7 @@ class ScenarioFormat:
             "generations": [
                 {
                     "now_ms": each.moment.clock_ms,
-                    "type": _kind(each.moment.turn),
+                    "type": each.moment.turn.host_kind,
                     **_seen_by(each.moment, gone),
                     "context_size": each.moment.context_size,
                     **({"character": each.moment.character} if each.moment.character != character else {}),
@@ -145,11 +145,6 @@ class ScenarioFormat:
     def reports(self, system: System, turns: Sequence[ScenarioTurn]) -> list[Mapping[str, Json]]:
         """The reports of turns that were run, as running their scenario gives them."""
         return [system_report(number, each.trace) for number, each in enumerate(turns)]
-
-
-def _kind(turn: Turn) -> str:
-    """The kind of a generation; a turn of a scenario has no swipe that would tell."""
-    return "swipe" if turn.kind == "normal" and turn.swipe else turn.kind
 
 
 def _seen_by(moment: Moment, hidden: AbstractSet[int]) -> dict[str, list[int]]:

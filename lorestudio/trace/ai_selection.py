@@ -9,6 +9,7 @@ from typing import Final
 from msgspec import Struct
 
 from lorestudio.domain.javascript import Json
+from lorestudio.domain.json_text import items_in, objects_in
 from lorestudio.trace.model import (
     AiCall,
     AiRecord,
@@ -22,7 +23,7 @@ from lorestudio.trace.model import (
     Trace,
 )
 from lorestudio.trace.vocabulary import NoChoice, Tone
-from lorestudio.trace.wording import fill, is_list, joined, number_words, one_line, plural, quoted
+from lorestudio.trace.wording import fill, joined, number_words, one_line, plural, quoted
 
 RESULT_WORDS: Final[Mapping[ItemResult, str]] = {
     ItemResult.CHOSEN: "chosen",
@@ -161,9 +162,9 @@ def _selection(trace: Trace, record: StageRecord) -> AiLine:
     if no_choice is NoChoice.EMPTY:
         return AiLine(f"AI chose nothing{who}{instead}", Tone.WARNING)
     manifest = trace.stage(trace.words.offer_stage)
-    offered = _items(manifest.details.get("offered")) if manifest is not None else ()
-    line = f"AI: {len(_items(details.get('results'))):,} of {len(offered):,} chosen{who}"
-    unknown = [quoted(str(title)) for title in _items(details.get("unknown_titles"))]
+    offered = items_in(manifest.details.get("offered")) if manifest is not None else ()
+    line = f"AI: {len(items_in(details.get('results'))):,} of {len(offered):,} chosen{who}"
+    unknown = [quoted(str(title)) for title in items_in(details.get("unknown_titles"))]
     return AiLine(f"{line}; not in the list: {joined(unknown)}" if unknown else line)
 
 
@@ -257,8 +258,7 @@ def switch_effects(traces: Iterable[Trace]) -> Mapping[str, int]:
     """In how many of these runs each fixed behaviour switch changed something, in the order of the first time."""
     found: Counter[str] = Counter()
     for trace in traces:
-        noted = _items(trace.facts.get("switches"))
-        found.update(list(dict.fromkeys(str(item["switch"]) for item in noted if isinstance(item, Mapping))))
+        found.update(list(dict.fromkeys(str(item["switch"]) for item in objects_in(trace.facts.get("switches")))))
     return dict(found)
 
 
@@ -270,7 +270,3 @@ def _text(details: Mapping[str, Json], name: str) -> str:
 def _count(details: Mapping[str, Json], name: str) -> int:
     value = details.get(name)
     return value if isinstance(value, int) else 0
-
-
-def _items(value: Json) -> Sequence[Json]:
-    return value if is_list(value) else ()

@@ -34,6 +34,12 @@ class EntryChange(Struct, frozen=True):
     before_fate: Fate
     after_fate: Fate
 
+    @property
+    def growth(self) -> int:
+        """How many more tokens it takes in the later run, less than 0 where it takes fewer."""
+        before, after = (0 if each is None else each.tokens for each in (self.before, self.after))
+        return after - before
+
 
 Change = TypeVar("Change")
 

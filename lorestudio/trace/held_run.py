@@ -11,8 +11,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from lorestudio.domain.javascript import Json
-from lorestudio.domain.json_text import object_in
+from lorestudio.domain.json_text import object_in, texts_in
 from lorestudio.trace.ai_selection import selection_of
 from lorestudio.trace.explain import known_details
 from lorestudio.trace.journey import CellState, Journeys
@@ -73,7 +72,7 @@ _NOT_ASKED: Final = "would have to be chosen by the AI first, which was not offe
 def would_also(held: Trace) -> WouldAlso:
     """What a run that held an entry in says of it. Raises ValueError for any other run."""
     known = object_in(held.facts, HELD)
-    entry, stopped_by, not_asked = known.get("entry"), str(known.get("stopped_by")), _names(known.get("not_asked"))
+    entry, stopped_by, not_asked = known.get("entry"), str(known.get("stopped_by")), texts_in(known.get("not_asked"))
     if entry is None or not isinstance(entry, int):
         raise ValueError("This run held no entry in.")
     journey = {cell.stage: cell for cell in Journeys(held).cells(entry)}
@@ -118,7 +117,3 @@ def _sentence(verdict: Verdict | None, state: WouldState, held: Trace) -> str:
         return f"would also be stopped here ({label})" if state is WouldState.STOP else ""
     words = fill(template, known_details(verdict.details, held, verdict.entry))
     return words if words is not None else template.partition("{")[0].rstrip(" :[,")
-
-
-def _names(value: Json) -> frozenset[str]:
-    return frozenset(str(name) for name in value) if isinstance(value, list | tuple) else frozenset()

@@ -9,7 +9,7 @@ limits follows how much room there was, and what would have had to be different.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from dataclasses import field as data_field
 from enum import StrEnum
@@ -244,6 +244,20 @@ class PromptBlock(Struct, frozen=True):
     text: str
     parts: tuple[PromptPart, ...] = ()
 
+    @classmethod
+    def of(
+        cls, place: tuple[str, int, float, int], pieces: Iterable[tuple[str, int | None]], between: str = ""
+    ) -> PromptBlock:
+        """One of these texts, each with the entry that it came from, at a tag, position, depth and role."""
+        texts: list[str] = []
+        parts: list[PromptPart] = []
+        start = 0
+        for text, entry in pieces:
+            texts.append(text)
+            parts.append(PromptPart(start, start + len(text), entry))
+            start += len(text) + len(between)
+        return cls(*place, between.join(texts), tuple(parts))
+
 
 class Limit(Struct, frozen=True):
     """A cap and how much of it was used; `maximum` None means unlimited.
@@ -291,6 +305,11 @@ class Turn(Struct, frozen=True):
     def generation(self) -> Generation:
         """The reply and the swipe."""
         return Generation(self.message, self.swipe)
+
+    @property
+    def host_kind(self) -> str:
+        """SillyTavern's word for the generation: there a swipe is a kind of its own."""
+        return "swipe" if self.kind == "normal" and self.swipe else self.kind
 
 
 class ReadMessage(Terse, frozen=True):
@@ -364,6 +383,11 @@ class Trace:
     def stage(self, name: str) -> StageRecord | None:
         """The record of the stage called `name`, None where the run never came to it."""
         return next((record for record in self.stages if record.name == name), None)
+
+    def ran(self, name: str) -> StageRecord | None:
+        """The record of the stage called `name` where it ran, None where it was skipped, failed, or never came."""
+        record = self.stage(name)
+        return record if record is not None and record.status is StageStatus.RAN else None
 
     def title(self, entry: int) -> str:
         """What an entry is called, also where no stage decided about it."""

@@ -11,9 +11,10 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from lorestudio.domain.javascript import Json
+from lorestudio.domain.json_text import number_in
 from lorestudio.trace.ai_selection import RESULT_WORDS, match_words, selection_of
 from lorestudio.trace.explain import explain
-from lorestudio.trace.model import ItemResult, Phase, StageRecord, StageStatus, Trace, Verdict
+from lorestudio.trace.model import ItemResult, Phase, StageRecord, Trace, Verdict
 from lorestudio.trace.wording import is_list, number_words, plural, quoted
 
 
@@ -103,8 +104,8 @@ def _matches(trace: Trace, entry: int) -> ScoreNode | None:
 
 
 def _bm25(trace: Trace, entry: int, figures: Bm25Figures | None) -> ScoreNode | None:
-    record = trace.stage(trace.words.score_stage)
-    if record is None or record.status is not StageStatus.RAN:
+    record = trace.ran(trace.words.score_stage)
+    if record is None:
         return None
     recorded = _recorded_score(record, entry)
     threshold = _number(record.details.get("threshold"))
@@ -311,11 +312,13 @@ class Similarities(Struct, frozen=True):
 def similarities(trace: Trace) -> Similarities | None:
     """The scores of a run, None where nothing was ranked by them."""
     record, ranked = trace.stage(trace.words.rank_stage), trace.words.ranked
-    threshold = _given(trace.facts.get("threshold"))
+    threshold = number_in(trace.facts.get("threshold"))
     if record is None or threshold is None:
         return None
     scored = [
-        (score, verdict) for verdict in record.verdicts if (score := _given(verdict.details.get("score"))) is not None
+        (score, verdict)
+        for verdict in record.verdicts
+        if (score := number_in(verdict.details.get("score"))) is not None
     ]
     if not scored:
         return None
@@ -332,7 +335,3 @@ def similarities(trace: Trace) -> Similarities | None:
         for rank, (score, verdict) in enumerate(scored, 1)
     )
     return Similarities(threshold, entries)
-
-
-def _given(value: object) -> float | None:
-    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None

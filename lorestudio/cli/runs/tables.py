@@ -12,11 +12,12 @@ from rich.text import Text
 from lorestudio.cli.screen import figure, fold, table
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.history import HistoryRule
+from lorestudio.domain.json_text import texts_in
 from lorestudio.domain.records import grouped, replace
 from lorestudio.studio.project.project import Project
 from lorestudio.trace.ai_selection import ai_lines, ai_totals, commonest, failure_of, selection_of, switch_effects
 from lorestudio.trace.journey import Fate, FateState, Journeys
-from lorestudio.trace.model import AiCall, Outcome, Phase, StageStatus, Trace
+from lorestudio.trace.model import Outcome, Phase, Trace
 from lorestudio.trace.summary import summary
 from lorestudio.trace.vocabulary import Tone
 from lorestudio.trace.wording import first_few, lowered, number_words, plural
@@ -127,8 +128,7 @@ def _stopped(trace: Trace) -> Iterator[Fate]:
     Nor is what a model did not choose from the whole vault: that is nearly all of it, every time.
     """
     journeys = Journeys(trace)
-    whole = trace.stage(trace.words.whole_stage)
-    whole_vault = whole is not None and whole.status is StageStatus.RAN
+    whole_vault = trace.ran(trace.words.whole_stage) is not None
     for entry in journeys.rows:
         fate = journeys.fate(entry)
         if whole_vault and fate.reason in trace.words.not_chosen:
@@ -153,7 +153,9 @@ def _summary(traces: Sequence[Trace], injected: Counter[tuple[str, str, str]], p
     if effects:
         told = ", ".join(f"{switch} ({count}×)" for switch, count in effects.items())
         lines.append(f"Fixed switches that changed something: {told}.")
-    lines += dict.fromkeys(note for trace in traces for call in trace.ai_calls for note in _notes(call))
+    lines += dict.fromkeys(
+        note for trace in traces for call in trace.ai_calls for note in texts_in(call.details.get("notes"))
+    )
     broken = [note for note in project.index.left_out if note.problem.broken]
     lines += [f"Cannot be read: {note.filename}. {note.message}" for note in broken]
     lines += project.problems
@@ -177,9 +179,3 @@ def _seen(traces: Sequence[Trace]) -> Iterator[str]:
     read = sum(bool(trace.seen.read) for trace in traces)
     if read:
         yield f"Texts were searched otherwise than they are stored in {plural(read, '# reply|# replies')} (explain)."
-
-
-def _notes(call: AiCall) -> tuple[str, ...]:
-    """What a person should know about an answer."""
-    notes = call.details.get("notes")
-    return tuple(str(note) for note in notes) if isinstance(notes, list | tuple) else ()

@@ -82,8 +82,7 @@ def tokens_words(diff: TraceDiff) -> str:
 
 
 def _words(what: What, change: EntryChange, diff: TraceDiff) -> tuple[str, int]:
-    old, new = change.before, change.after
-    grown = (new.tokens if new is not None else 0) - (old.tokens if old is not None else 0)
+    old, new, grown = change.before, change.after, change.growth
     if what is What.ENTERED and new is not None:
         short = ", shortened" if new.truncated else ""
         return f"{new.tokens:,} tokens{short}; before: {_why(change.before_fate, diff.before)}", grown

@@ -32,7 +32,7 @@ from lorestudio.studio.project.project import Project
 from lorestudio.systems.base import Deciding, KeySearch
 from lorestudio.systems.macros import has_macros
 from lorestudio.trace.journey import FateState, Journeys
-from lorestudio.trace.model import Phase, StageStatus, Trace
+from lorestudio.trace.model import Phase, Trace
 from lorestudio.trace.wording import plural
 from lorestudio.vault.edited_vaults import NoteText
 from lorestudio.vault.files import NoteFile, VaultError
@@ -120,8 +120,7 @@ def careers_in(traces: Iterable[Trace]) -> Careers:
         if trace.skip_reason or not trace.of_notes:
             continue
         runs += 1
-        whole = trace.stage(trace.words.whole_stage)
-        offered = whole is not None and whole.status is StageStatus.RAN
+        offered = trace.ran(trace.words.whole_stage) is not None
         for entry, fate in Journeys(trace).fates.items():
             ref = trace.entries.get(entry)
             if ref is None:

@@ -280,7 +280,7 @@ class _PromptAssembly:
 
     def made(self) -> AssembledPrompt:
         preset, fields = self._preset, self._preset.fields
-        layout = layout_of(preset, _kind_of(self._trace))
+        layout = layout_of(preset, self._trace.turn.host_kind)
         injections = handed_over(self._trace, self._chat, self._end, self._card, self._scripts)
         order = prompt_order(injections)
         texts = PromptTexts(self._setup, preset, self._card, self._macros, layout)
@@ -475,9 +475,3 @@ class _PromptAssembly:
 
 def _cost(message: AssembledMessage) -> int:
     return message.tokens + MESSAGE_OVERHEAD
-
-
-def _kind_of(trace: Trace) -> str:
-    """SillyTavern's word for the generation."""
-    turn = trace.turn
-    return "swipe" if turn.kind == "normal" and turn.swipe > 0 else turn.kind

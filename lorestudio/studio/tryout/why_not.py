@@ -180,7 +180,7 @@ def place_of(change: Change) -> str:
 def moves(answer: Answer) -> str:
     """What else the change does to this reply, and how many earlier replies it changes."""
     diff, target = answer.diff, answer.target
-    shorter = [change for change in diff.resized if _growth(change) < 0]
+    shorter = [change for change in diff.resized if change.growth < 0]
     parts = [
         f"{joined(list(_shown(others)))} {plural(len(others), verb)}"
         for changes, verb in (
@@ -238,11 +238,6 @@ def conclusion(found: WhyNot) -> str:
     if found.untouched:
         more += " Nothing was tried in the entry itself."
     return f"No change that was tried {do}s {name} {way}, by {runs} of the engine.{more}"
-
-
-def _growth(change: EntryChange) -> int:
-    before = change.before.tokens if change.before is not None else 0
-    return (change.after.tokens if change.after is not None else 0) - before
 
 
 def _shown(changes: Sequence[EntryChange]) -> Iterator[str]:

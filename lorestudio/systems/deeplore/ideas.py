@@ -14,6 +14,7 @@ from typing import Final, TypeAlias
 
 from lorestudio.domain.entry import Entry, FieldDefinition
 from lorestudio.domain.javascript import Json, to_string
+from lorestudio.domain.json_text import texts_in
 from lorestudio.domain.records import field_names, replace
 from lorestudio.domain.state import ChatControls, EntryRule
 from lorestudio.settings.declaration import Declaration, Value
@@ -73,8 +74,7 @@ class DeepLoreSituation(ideas.Situation, frozen=True, kw_only=True):
 
     def titles(self, name: str) -> tuple[str, ...]:
         """The titles that the verdict names."""
-        value = self.fate.details.get(name)
-        return tuple(str(title) for title in value) if isinstance(value, list | tuple) else ()
+        return texts_in(self.fate.details.get(name))
 
     def set(self, code: str, name: str, value: Value) -> Option:
         """One setting with another value."""

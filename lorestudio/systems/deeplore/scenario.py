@@ -163,8 +163,7 @@ def _decisions(number: int, trace: Trace, index: VaultIndex, seen: SeenTexts, ru
     if keyword is None or labels != keyword["matched_keys"]:
         report["matched_keys"] = labels
     report["trace"] = _summary(trace)
-    budget = trace.stage("budget")
-    if budget is not None and budget.status is StageStatus.RAN:
+    if (budget := trace.ran("budget")) is not None:
         # A title that came in is not cut, in 2.6 a title of the same vault.
         key = attrgetter("tracker_key" if rules.labels_by_vault else "title")
         came_in = {key(index.entries[injection.entry]) for injection in trace.injections}
@@ -216,8 +215,7 @@ def _keyword(trace: Trace, index: VaultIndex, rules: RuleSet) -> dict[str, Any] 
         elif verdict.reason in _REFUSALS:
             lists[_REFUSALS[verdict.reason]].append({**row, **details})
     report |= {key: rows for key, rows in lists.items() if rows}
-    bm25 = trace.stage("BM25")
-    if bm25 is not None and bm25.status is StageStatus.RAN:
+    if (bm25 := trace.ran("BM25")) is not None:
         report["fuzzy"] = {"active": True, **{key: bm25.details[key] for key in ("candidates", "matched", "threshold")}}
         report["bm25"] = bm25.details["scores"]
     return report
@@ -327,8 +325,7 @@ def _summary(trace: Trace) -> dict[str, Any]:
         row["ai_error"] = trace.facts["ai_error"]
     if trace.facts.get("ai_cached") is not None:
         row["ai_cached"] = trace.facts["ai_cached"]
-    folders = trace.stage("folder filter")
-    if folders is not None and folders.status is StageStatus.RAN:
+    if (folders := trace.ran("folder filter")) is not None:
         row["folder_filter"] = {"before": folders.details["before"], "after": folders.details["after"]}
     return row
 

@@ -299,8 +299,7 @@ def nothing_found(trace: Trace) -> str:
     details = keywords.details if keywords is not None else {}
     messages, characters, depth = (details.get(name) for name in ("messages", "characters", "depth"))
     found = ""
-    ran = keywords is not None and keywords.status is StageStatus.RAN
-    if ran and isinstance(messages, int) and isinstance(characters, int):
+    if trace.ran(_KEYS) and isinstance(messages, int) and isinstance(characters, int):
         found = (
             f"Searched: {plural(messages, 'no message|the last message|the last # messages')} "
             f"({plural(characters, '# character|# characters')}), "

@@ -32,17 +32,7 @@ from lorestudio.systems.facts.words import VOCABULARY
 from lorestudio.systems.ledger import Ledger
 from lorestudio.systems.runner import RunStep
 from lorestudio.systems.vectors import KnownVectors, MadeVectors, VectorRun, VectorSystem
-from lorestudio.trace.model import (
-    EntryRef,
-    Injection,
-    Limit,
-    Phase,
-    PromptBlock,
-    PromptPart,
-    StageRecord,
-    StageStatus,
-    Trace,
-)
+from lorestudio.trace.model import EntryRef, Injection, Limit, Phase, PromptBlock, StageRecord, StageStatus, Trace
 
 _TITLE: Final = 60
 
@@ -246,17 +236,11 @@ class _FactsRun(VectorRun):
         position, role = int(Position(settings.position)), int(Role(settings.role))
         depth = settings.depth if position == Position.IN_CHAT else 0
         written = context_pieces(self.found.matches, self.known.profile, self.system.layout)
-        text, parts, lines = "", [], {}
-        for piece in written:
-            end = len(text) + len(piece.text)
-            place = None if piece.match is None else self._at(piece.match)
-            parts.append(PromptPart(len(text), end, place))
-            text += piece.text
-            if place is not None:
-                lines[place] = piece.text
-        if not text:
+        pieces = [(piece.text, None if piece.match is None else self._at(piece.match)) for piece in written]
+        block = PromptBlock.of((TAG, position, depth, role), pieces)
+        if not block.text:
             return book.close(self.candidates, "no_prompt")
-        self.blocks = (PromptBlock(TAG, position, depth, role, text, tuple(parts)),)
+        self.blocks, lines = (block,), {place: text for text, place in pieces}
         self.injections = tuple(
             self._injection(match, counter.count(lines[self._at(match)]), (position, depth, role))
             for match in self.found.matches

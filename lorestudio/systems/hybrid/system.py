@@ -40,7 +40,7 @@ from lorestudio.systems.known import Known
 from lorestudio.systems.ledger import Ledger
 from lorestudio.systems.runner import RunStep
 from lorestudio.systems.vectors import KnownVectors, TextVectors, VectorRun, VectorSystem, embedder_named
-from lorestudio.trace.model import Injection, Limit, Phase, PromptBlock, PromptPart, StageRecord, StageStatus, Trace
+from lorestudio.trace.model import Injection, Limit, Phase, PromptBlock, StageRecord, StageStatus, Trace
 from lorestudio.trace.wording import plural
 
 _LINE_BREAK: Final = re.compile(r"<br ?/?>")
@@ -243,13 +243,10 @@ class _HybridRun(VectorRun):
             if not entries:
                 continue
             position, role = int(_PLACES[group]), int(Role.SYSTEM)
-            parts, text = [], ""
+            pieces: list[tuple[str, int | None]] = []
             for each in entries:
                 entry = self.entries[each.id]
-                rendered = rendered_entry(each, self.moment.user, self.moment.character)
-                text += "\n\n" if text else ""
-                parts.append(PromptPart(len(text), len(text) + len(rendered), entry.id))
-                text += rendered
+                pieces.append((rendered_entry(each, self.moment.user, self.moment.character), entry.id))
                 ledger.keep(entry, "hy_placed", position=position, depth=0, role=role)
                 injections.append(
                     Injection(
@@ -257,7 +254,7 @@ class _HybridRun(VectorRun):
                         position, 0, role, group, entry.content_hash,
                     )
                 )  # fmt: skip
-            blocks.append(PromptBlock(group, position, 0, role, text, tuple(parts)))
+            blocks.append(PromptBlock.of((group, position, 0, role), pieces, "\n\n"))
         self.injections, self.blocks = tuple(injections), tuple(blocks)
         return ledger.close(self.candidates, note="" if blocks else "no_prompt")
 

@@ -450,8 +450,7 @@ def _source(
         prompts = [("the author's note", note), ("the character's depth prompt", depth_prompt)]
     if moment.quiet_prompt:
         prompts.append(("the quiet prompt", macros.fill(moment.quiet_prompt)))
-    turn = moment.turn
-    kind = "swipe" if turn.kind == "normal" and turn.swipe else turn.kind
+    kind = moment.turn.host_kind
     kind = settings.generation_type if kind == "normal" else kind
     line = partial(searched_line, names=settings.include_names)
     names = frozenset(characters) - {""}

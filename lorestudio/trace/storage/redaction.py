@@ -23,7 +23,6 @@ from lorestudio.trace.model import (
     EntryRef,
     Injection,
     PromptBlock,
-    PromptPart,
     ReadMessage,
     ReplyItem,
     StageRecord,
@@ -222,18 +221,13 @@ def _injection(injection: Injection, known: _StandIns) -> Injection:
 
 def _block(block: PromptBlock, entries: Mapping[int, EntryRef], known: _StandIns) -> PromptBlock:
     """The block with each part's length in place of its text; what stands between the parts is not told."""
-    pieces: list[str] = []
-    parts: list[PromptPart] = []
-    start = 0
+    pieces: list[tuple[str, int | None]] = []
     for part in block.parts:
         ref = entries.get(part.entry) if part.entry is not None else None
         who = f"{ref.title} " if ref is not None else ""
-        text = f"{who}{of_length(block.text[part.start : part.end])}\n"
-        pieces.append(text)
-        parts.append(PromptPart(start, start + len(text), part.entry))
-        start += len(text)
-    text = "".join(pieces) or of_length(block.text)
-    return PromptBlock(_tag(block.tag, known), block.position, block.depth, block.role, text, tuple(parts))
+        pieces.append((f"{who}{of_length(block.text[part.start : part.end])}\n", part.entry))
+    place = _tag(block.tag, known), block.position, block.depth, block.role
+    return PromptBlock.of(place, pieces) if pieces else PromptBlock(*place, of_length(block.text))
 
 
 def _call(call: AiCall, known: _StandIns) -> AiCall:

@@ -10,7 +10,7 @@ from lorestudio.systems.deeplore.state import RunState, is_rested, is_warm, luck
 from lorestudio.systems.deeplore.words import BM25
 from lorestudio.systems.ledger import Ledger
 from lorestudio.systems.runner import stage
-from lorestudio.trace.model import Phase, StageRecord, StageStatus, Trace
+from lorestudio.trace.model import Phase, StageRecord, Trace
 from lorestudio.trace.scores import Bm25Figures
 
 DEFAULT_THRESHOLD = 0.5
@@ -65,7 +65,7 @@ def _passes(state: RunState, ctx: Inputs, ledger: Ledger, entry: Entry) -> bool:
 
 def figures(ctx: Inputs, trace: Trace, entry: int) -> Bm25Figures | None:
     """How the score of an entry comes about in the run that gave this trace, None where that compared no words."""
-    record, entries = trace.stage(BM25), ctx.index.vault.entries
-    if record is None or record.status is not StageStatus.RAN or not 0 <= entry < len(entries):
+    entries = ctx.index.vault.entries
+    if trace.ran(BM25) is None or not 0 <= entry < len(entries):
         return None
     return ctx.index.bm25.figures(entries[entry], scan_window(ctx).raw_tail(ctx.settings.scan_depth))

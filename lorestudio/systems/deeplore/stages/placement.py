@@ -18,7 +18,7 @@ from lorestudio.systems.deeplore.state import Accepted, RunState
 from lorestudio.systems.deeplore.text import render
 from lorestudio.systems.ledger import Ledger
 from lorestudio.systems.runner import stage
-from lorestudio.trace.model import Injection, Phase, PromptBlock, PromptPart, StageRecord
+from lorestudio.trace.model import Injection, Phase, PromptBlock, StageRecord
 
 SEPARATOR = "\n\n"
 MANAGED_TAGS = ("deeplore_constants", "deeplore_lore")
@@ -96,15 +96,8 @@ def block(
     place: PromptPlace, entries: list[Entry], settings: DeepLoreSettings, *, literal: bool = False
 ) -> PromptBlock:
     """The text of entries that go to one place, with the origin of each part; `literal` is about `$` patterns."""
-    texts: list[str] = []
-    parts: list[PromptPart] = []
-    start = 0
-    for entry in entries:
-        text = entry_text(entry, settings, literal=literal)
-        texts.append(text)
-        parts.append(PromptPart(start, start + len(text), entry.id))
-        start += len(text) + len(SEPARATOR)
-    return PromptBlock(place.tag, place.position, place.depth, place.role, SEPARATOR.join(texts), tuple(parts))
+    pieces = ((entry_text(entry, settings, literal=literal), entry.id) for entry in entries)
+    return PromptBlock.of((place.tag, place.position, place.depth, place.role), pieces, SEPARATOR)
 
 
 @stage("placement", Phase.INJECT)

@@ -85,9 +85,7 @@ def row_changes(diff: TraceDiff) -> dict[NoteKey, RowChange]:
 
 
 def _resized(change: EntryChange) -> str:
-    before, after = change.before, change.after
-    grown = (after.tokens if after is not None else 0) - (before.tokens if before is not None else 0)
-    return tr("{grown} tokens", grown=f"{'+' if grown >= 0 else '−'}{number(abs(grown))}")
+    return tr("{grown} tokens", grown=f"{'+' if change.growth >= 0 else '−'}{number(abs(change.growth))}")
 
 
 _RECORDED: Final = {
