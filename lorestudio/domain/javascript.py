@@ -27,6 +27,9 @@ WHITE_SPACE: Final = (
 )
 """The characters that `\\s` matches and `trim` removes."""
 
+WORD: Final = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_")
+"""The characters that `\\w` matches."""
+
 # Building blocks for patterns with JavaScript's meaning; Python's own differ in white space and line ends.
 WS: Final = f"[{WHITE_SPACE}]"
 NOT_WS: Final = f"[^{WHITE_SPACE}]"
@@ -52,6 +55,11 @@ def trim(text: str) -> str:
 def trim_end(text: str) -> str:
     """`String.prototype.trimEnd`."""
     return text.rstrip(WHITE_SPACE)
+
+
+def whole(text: str) -> str:
+    """The text with halves of surrogate pairs replaced, which no file takes."""
+    return text if text.isascii() else text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
 def fold(text: str) -> str:

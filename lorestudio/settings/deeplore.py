@@ -21,6 +21,7 @@ from lorestudio.domain.javascript import (
     to_string,
     trim,
     truthy,
+    whole,
 )
 from lorestudio.domain.records import Terse
 from lorestudio.domain.texts import shorten
@@ -357,8 +358,7 @@ def _text(declaration: Declaration, value: Json) -> str:
         if declaration.name == "lorebook_tag":
             return str(declaration.default)
         value = to_string(value) if truthy(value) else ""
-    # Half a surrogate pair cannot be written to any file; it becomes the replacement character.
-    return value.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return whole(value)
 
 
 def _told_rules(raw: Mapping[str, Json]) -> list[str]:

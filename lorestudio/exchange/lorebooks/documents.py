@@ -137,7 +137,7 @@ def write_book(
     An entry with the uid of one that stands there takes its place; the others follow, in their order. `called` as in
     `formats.write_lore`. Raises InputError.
     """
-    slots = list(_slots(document, found, source)) if _at(document, found.path) is not None else []
+    slots = list(_slots(document, found, source)) if part_at(document, found.path) is not None else []
     slots = [replace(slot, uid=called.get(to_string(slot.uid), slot.uid)) for slot in slots]
     stood = {to_string(slot.uid): slot.raw for slot in slots if slot.uid is not None}
     made: dict[str, Raw] = {}
@@ -151,7 +151,7 @@ def write_book(
             uid = to_string(entry.get("uid"))
             made[uid], fate = from_world_info(found.form, entry, stood.get(uid), place)
             fates.append(fate)
-    listed = _at(document, found.path)
+    listed = part_at(document, found.path)
     if found.form is None:
         made |= {uid: _as_it_stood(stood[uid], entry) for uid, entry in made.items() if uid in stood}
     new = _listed(slots, made, ranked=ranked)
@@ -228,7 +228,7 @@ def _as_it_stood(before: Raw, entry: Raw) -> Raw:
 
 
 def _slots(document: Json, found: Found, source: Path | str) -> Iterator[_Slot]:
-    listed = _at(document, found.path)
+    listed = part_at(document, found.path)
     where = ".".join(found.path)
     if isinstance(listed, Mapping):
         items = [(key, raw) for key, raw in listed.items()]
@@ -271,7 +271,8 @@ def _any_title(raw: Raw) -> str:
     return next((value for name in ("comment", "name", "title") if isinstance(value := raw.get(name), str)), "")
 
 
-def _at(document: Json, path: Sequence[str]) -> Json:
+def part_at(document: Json, path: Sequence[str]) -> Json:
+    """What stands at the end of these names, None where there is nothing."""
     for name in path:
         document = mapping_in(document).get(name)
     return document

@@ -21,7 +21,7 @@ from lorestudio.domain.records import replace
 from lorestudio.exchange.containers import CARD_MEMBER, SIGNATURE, OpenedContainer, archive, is_archive, opened
 from lorestudio.exchange.json_file import changed_text, parse_text, read_file
 from lorestudio.exchange.lorebooks.crossing import EntryForm, Fidelity, FieldFate, Raw, only_carried
-from lorestudio.exchange.lorebooks.documents import Found, Lore, Written, read_book, write_book
+from lorestudio.exchange.lorebooks.documents import Found, Lore, Written, part_at, read_book, write_book
 from lorestudio.exchange.lorebooks.kinds import agnaistic, aidungeon, card_book, kobold, markdown, novelai, risu
 from lorestudio.exchange.lorebooks.kinds.table import HEADER, form_of, looks_like_table, read_table, write_table
 from lorestudio.exchange.problems import Belongs, InputError, WrongFileError
@@ -306,7 +306,7 @@ def parse_lore(data: bytes, path: Path, *, heads: bool = False, split: int = 0) 
         return read_table(data, path.stem, path)
     kind, found, _inside, document = looked
     found = _with_heads(found) if heads else found
-    if kind.name == CARD and not _has_book(document, found):
+    if kind.name == CARD and not isinstance(part_at(document, found.path[:-1]), Mapping):
         raise InputError(path, "the card has no lorebook inside. Give one that has.")
     with _not_too_deep(path):
         lore = read_book(document, found, kind.name, kind.title, path.stem, path)
@@ -408,12 +408,6 @@ def _not_too_deep(source: Path | str) -> Iterator[None]:
         raise
     except (RecursionError, ValueError) as error:
         raise InputError(source, "an entry in it is nested too deeply. Take it out of the file.") from error
-
-
-def _has_book(document: Json, found: Found) -> bool:
-    for name in found.path[:-1]:
-        document = mapping_in(document).get(name)
-    return isinstance(document, Mapping)
 
 
 CHAT_FIELDS: Final = frozenset({"mes", "user_name", "chat_metadata"})

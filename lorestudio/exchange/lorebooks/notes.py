@@ -18,7 +18,7 @@ from msgspec import Struct
 from pydantic.alias_generators import to_camel, to_snake
 
 from lorestudio.domain.entry import ANY_REFINE, EMPTY, MAX_DEPTH, Entry, Position, Role
-from lorestudio.domain.javascript import Json, number, to_number, to_string, trim, truthy
+from lorestudio.domain.javascript import Json, number, to_number, to_string, trim, truthy, whole
 from lorestudio.domain.json_text import number_in, object_in, spell, stringified, texts_in
 from lorestudio.domain.records import replace
 from lorestudio.exchange.json_file import same_value
@@ -131,7 +131,7 @@ def _note_of(raw: Raw, book: str, rules: ParseRules, uid: Json, *, fates: bool) 
     name = to_string(uid)
     title = title_of(raw, name)
     content = raw.get("content")
-    body = f"# {title}\n\n{_writable(content) if isinstance(content, str) else ''}"
+    body = f"# {title}\n\n{whole(content) if isinstance(content, str) else ''}"
     said: dict[str, Json] = {"tags": [rules.lorebook_tag], **_sayable(_properties(raw, rules))}
     numbered = isinstance(uid, int | float) and math.isfinite(uid)
     said |= {UID: uid if numbered else _named(name), BOOK: _named(book)}
@@ -158,14 +158,14 @@ def title_of(raw: Raw, uid: str) -> str:
     named = " ".join(to_string(raw.get("comment") or "").split())
     named = trim(named.replace("[[", "").replace("]]", ""))
     listed = ", ".join(key for key in texts_in(raw.get("key")) if trim(key))
-    return _writable(named or " ".join(listed[:50].split()) or f"Entry {uid}")
+    return whole(named or " ".join(listed[:50].split()) or f"Entry {uid}")
 
 
 def _properties(raw: Raw, rules: ParseRules) -> dict[str, Json]:
     """What DeepLore's own properties can say of an entry."""
     said: dict[str, Json] = {}
     patterns = texts_in(raw.get("key"))
-    keys = [_writable(word) for key in patterns for word in ([key] if is_plain(key) else words_of(key)) if trim(word)]
+    keys = [whole(word) for key in patterns for word in ([key] if is_plain(key) else words_of(key)) if trim(word)]
     if keys:
         said["keys"] = keys
     secondary, logic = texts_in(raw.get("keysecondary")), choice(raw.get("selectiveLogic"), LOGICS, Logic.AND_ANY)
@@ -200,7 +200,7 @@ def _placed(raw: Raw) -> dict[str, Json]:
     place = choice(raw.get("position"), BookPlace, None)
     outlet = raw.get("outletName")
     if place is BookPlace.OUTLET and isinstance(outlet, str) and trim(outlet):
-        return {"outlet": _writable(outlet)}
+        return {"outlet": whole(outlet)}
     if place not in _PLACES:
         return {}
     if place in {BookPlace.NOTE_TOP, BookPlace.NOTE_BOTTOM}:
@@ -324,18 +324,12 @@ def _json_line(value: Json) -> str:
     return _BESIDE_JSON.sub(lambda found: f"\\u{ord(found[0]):04x}", stringified(value))
 
 
-_HALVES: Final = re.compile("[\ud800-\udfff]")
 _CONTROLS: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
-
-
-def _writable(text: str) -> str:
-    """The text as a file can hold it: halves of characters give way."""
-    return _HALVES.sub("\ufffd", text)
 
 
 def _named(text: str) -> str:
     """The text as a property can name something by it: on one line, controls give way."""
-    return _CONTROLS.sub("\ufffd", _writable(text))
+    return _CONTROLS.sub("\ufffd", whole(text))
 
 
 # ---- from a note to an entry ----------------------------------------------------------------------------------------
@@ -715,5 +709,5 @@ def changed_note(
     open_ones = {place: piece for place, piece in enumerate(pieces) if piece.merged is None}
     taken = {place: piece.theirs if decided else piece.mine for place, piece in open_ones.items()}
     body = joined(pieces, taken) + tail
-    whole = text[: document.body_start] + (body.replace("\n", "\r\n") if of_windows else body)
-    return whole, () if decided else tuple(open_ones.values())
+    changed = text[: document.body_start] + (body.replace("\n", "\r\n") if of_windows else body)
+    return changed, () if decided else tuple(open_ones.values())

@@ -25,7 +25,7 @@ import httpx
 from httpx_sse import EventSource, ServerSentEvent
 from msgspec import Struct
 
-from lorestudio.domain.javascript import Json
+from lorestudio.domain.javascript import Json, whole
 from lorestudio.domain.json_text import spell
 from lorestudio.domain.records import replace
 from lorestudio.domain.texts import is_local
@@ -302,7 +302,7 @@ class HttpChatClient:
     ) -> AsyncIterator[httpx.Response]:
         body = self.dialect.body(exchange.request, exchange.model, exchange.max_tokens, habits, stream=stream)
         # Excerpts are cut between code units, which can leave half a character; no server takes that.
-        content = spell(body).encode("utf-16", "surrogatepass").decode("utf-16", "replace").encode()
+        content = whole(spell(body)).encode()
         headers = {
             **self.dialect.headers(),
             "Content-Type": "application/json",

@@ -15,6 +15,7 @@ import regex
 from msgspec import Struct
 
 from lorestudio.domain.javascript import WHITE_SPACE, WS, Json, number, to_string, trim, truthy
+from lorestudio.domain.json_text import mapping_in
 from lorestudio.domain.patterns import Pattern, compile_pattern, own_pattern
 from lorestudio.domain.records import replace
 from lorestudio.systems.facts.records import NO_FIELD, PROFILE_FIELDS, Fact, Profile
@@ -189,8 +190,8 @@ def changed(profile: Profile, field: str, value: Json, action: str, now: str, *,
     """The profile after one change (rules: fact-memory 8.1). `now` is ISO 8601."""
     made = dict(profile)
     if field == VITALS and isinstance(value, Mapping) and "key" in value and action in {SET, ADD}:
-        readings = _mapping(made.get(VITALS))
-        key, record = to_string(value["key"]), _mapping(value.get("record"))
+        readings = dict(mapping_in(made.get(VITALS)))
+        key, record = to_string(value["key"]), dict(mapping_in(value.get("record")))
         before = readings.get(key)
         known = before.get("value") if isinstance(before, Mapping) else None
         if action == SET and isinstance(before, Mapping) and _same(known, record.get("value")):
@@ -219,7 +220,7 @@ def matching_goal(goal: str, goals: Sequence[Json], *, strict: bool) -> int:
 def is_outdated(content: str, profile: Profile | None, *, strict: bool) -> bool:
     """Whether a memory quotes another value of a gauge than the profile's (rules: fact-memory 8.5)."""
     low = content.lower()
-    for key, reading in _mapping((profile or {}).get(VITALS)).items():
+    for key, reading in mapping_in((profile or {}).get(VITALS)).items():
         name = key.lower()
         value = to_string(reading.get("value")) if isinstance(reading, Mapping) else ""
         names = dict.fromkeys((name, name.replace("_", " ")))
@@ -245,10 +246,6 @@ def _holds(text: str, part: str, *, strict: bool) -> bool:
 def _same(one: Json, other: Json) -> bool:
     """Equality as `===` has it, a missing value included."""
     return isinstance(one, bool) == isinstance(other, bool) and one == other
-
-
-def _mapping(value: Json) -> dict[str, Json]:
-    return dict(value) if isinstance(value, Mapping) else {}
 
 
 def _added(made: dict[str, Json], field: str, value: Json, *, strict: bool) -> dict[str, Json]:

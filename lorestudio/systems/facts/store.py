@@ -18,7 +18,7 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 from msgspec import Struct, structs
 
-from lorestudio.domain.javascript import Json
+from lorestudio.domain.javascript import Json, whole
 from lorestudio.domain.json_text import mapping_in, texts_in
 from lorestudio.domain.lifecycle import Closing
 from lorestudio.domain.records import replace
@@ -155,11 +155,6 @@ def run_of(row: Row) -> ExtractionRun:
     """The run of a row of `SELECT_RUNS`."""
     identity, user, thread, at, model, counters, problem = row
     return ExtractionRun(identity, user, thread, at, model, mapping_of(counters), problem)
-
-
-def whole(text: str) -> str:
-    """The text with halves of surrogate pairs replaced, which no file takes."""
-    return text if text.isascii() else text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
 def blob(values: Vector | None) -> bytes | None:

@@ -14,7 +14,7 @@ from typing import Final
 from msgspec import Struct
 
 from lorestudio.domain.automaton import automaton_of
-from lorestudio.domain.javascript import WHITE_SPACE, fold, head, length, trim
+from lorestudio.domain.javascript import WHITE_SPACE, WORD, fold, head, length, trim
 from lorestudio.domain.lifecycle import heeding
 
 SEARCHED: Final = 200
@@ -24,7 +24,6 @@ SHORT: Final = 2
 """Keys of up to so many characters are short (rules: deeplore-tools 3.3 K01)."""
 
 _PATTERN: Final = re.compile(r"/.+/[dgimsuvy]*")
-_WORD: Final = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_")
 _WHITE: Final = frozenset(WHITE_SPACE)
 _CLINGING: Final = frozenset("-'/\u2010\u2011\u2012\u2013\u2019")
 """Signs that texts write next to a word without a blank."""
@@ -80,7 +79,7 @@ def covers(short: KeyForm, long: KeyForm) -> bool:
 def _open(key: KeyForm, place: int) -> bool:
     """Whether the character at `place`, or beside the key, is sure not to be part of a word."""
     if 0 <= place < len(key.text):
-        return key.text[place] not in _WORD
+        return key.text[place] not in WORD
     return key.word
 
 
@@ -143,7 +142,7 @@ def breaks_words(key: str) -> bool:
     """Whether a key that should stand alone is found inside longer words: a blank in it, letters beyond A to Z."""
     if not _WHITE.isdisjoint(key):
         return True
-    return any(char not in _WORD and unicodedata.category(char)[0] in "LMN" for char in (key[:1], key[-1:]) if char)
+    return any(char not in WORD and unicodedata.category(char)[0] in "LMN" for char in (key[:1], key[-1:]) if char)
 
 
 def unseen(key: str) -> Iterator[str]:

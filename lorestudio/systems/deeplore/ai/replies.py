@@ -7,14 +7,13 @@ Rules: deeplore 4.7 "Result matching", 4.8; deeplore-tools 1.6.3, 1.6.4.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, cast
 
 from msgspec import Struct
 
 from lorestudio.domain.entry import Entry
-from lorestudio.domain.javascript import Json, code_units, length, simple_hash, to_string, trim, truthy
+from lorestudio.domain.javascript import WORD, Json, code_units, key_order, length, simple_hash, to_string, trim, truthy
 from lorestudio.domain.json_text import spell, values_in
 from lorestudio.domain.records import replace
 from lorestudio.domain.state import CachedPick, CachedSelection
@@ -69,17 +68,11 @@ def _from_object(value: Mapping[str, Any]) -> list[Any] | None:
         items = value.get(key)
         if isinstance(items, list) and _usable(items):
             return items
-    for key in _property_order(value):
+    for key in key_order(value):
         items = value[key]
         if isinstance(items, list) and _usable(items):
             return items
     return None
-
-
-def _property_order(value: Mapping[str, Any]) -> list[str]:
-    """JavaScript's order of properties: whole numbers first, ascending, then as written."""
-    indices = sorted((key for key in value if re.fullmatch(r"0|[1-9]\d{0,9}", key, re.ASCII)), key=int)
-    return indices + [key for key in value if key not in indices]
 
 
 def _enveloped(value: Mapping[str, Any]) -> str:
@@ -430,9 +423,6 @@ def replay(cached: CachedSelection, candidates: Sequence[Entry]) -> tuple[Select
     return tuple(Selected(entry, pick.confidence, pick.reason) for entry, pick in found if entry is not None)
 
 
-_WORD: Final = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_")
-
-
 def entity_names(entries: Iterable[Entry]) -> frozenset[str]:
     """Lower-cased titles, and keys of two code units and more, of all entries of the index."""
     names: set[str] = set()
@@ -459,6 +449,6 @@ def _stands(name: str, text: str) -> bool:
 
 
 def _boundary(text: str, place: int) -> bool:
-    before = place > 0 and text[place - 1] in _WORD
-    after = place < len(text) and text[place] in _WORD
+    before = place > 0 and text[place - 1] in WORD
+    after = place < len(text) and text[place] in WORD
     return before != after

@@ -20,7 +20,7 @@ from msgspec import Struct
 from lorestudio.domain.automaton import LONGEST_WORD, WordFinder, automaton_of
 from lorestudio.domain.chat import Message
 from lorestudio.domain.entry import ANY_REFINE, Entry
-from lorestudio.domain.javascript import WHITE_SPACE, as_units, fold, head, trim
+from lorestudio.domain.javascript import WHITE_SPACE, WORD, as_units, fold, head, trim
 from lorestudio.domain.lifecycle import heeding
 from lorestudio.domain.records import replace
 from lorestudio.systems.deeplore.matching.kept import NOTHING_KEPT, Kept
@@ -76,8 +76,6 @@ class KeyPattern(Struct, frozen=True, gc=False):  # no part of a cycle, and ther
 TEXTS_KEPT: Final = 8192
 """Of so many texts a finder knows what it found: a chat's lines and the contents of a large vault."""
 
-_WORD: Final = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_")
-
 
 class PatternFinder:
     """The automaton of some patterns. What is in a line is found once, for all runs and whatever their settings."""
@@ -113,7 +111,7 @@ def stands_alone(text: str, start: int, end: int) -> bool:
 
     That is what both forms of the rule come to, whether the key itself begins or ends with one or not.
     """
-    return (start == 0 or text[start - 1] not in _WORD) and (end == len(text) or text[end] not in _WORD)
+    return (start == 0 or text[start - 1] not in WORD) and (end == len(text) or text[end] not in WORD)
 
 
 @dataclass(slots=True)
