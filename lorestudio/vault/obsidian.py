@@ -322,10 +322,7 @@ CONCURRENCY: Final = 8
 
 
 class ObsidianVault:
-    """One vault at `address`. All vaults at the same host and port should get the same `breakers`.
-
-    `transport` replaces the network in tests.
-    """
+    """One vault at `address`. All vaults at the same host and port should get the same `breakers`."""
 
     def __init__(
         self,
@@ -335,14 +332,12 @@ class ObsidianVault:
         *,
         concurrency: int = CONCURRENCY,
         timeout_s: float = REQUEST_S,
-        transport: httpx.AsyncBaseTransport | None = None,
     ) -> None:
         self.address = address
         self._read_key = read_key
         self.breaker = (breakers or CircuitBreakers()).of(address.host, address.port)
         self._concurrency = concurrency
         self._timeout_s = timeout_s
-        self._transport = transport
 
     def __repr__(self) -> str:
         return f"ObsidianVault({self.address.name!r}, {self.address.url!r})"
@@ -424,6 +419,5 @@ class ObsidianVault:
             limits=httpx.Limits(max_connections=self._concurrency),
             follow_redirects=False,
             trust_env=False,
-            transport=self._transport,
         ) as client:
             yield ServerSession(address, client, self.breaker, key, timeout_s, asyncio.Semaphore(self._concurrency))

@@ -15,7 +15,7 @@ import re
 import ssl
 import time
 import zlib
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Coroutine, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Coroutine, Mapping
 from contextlib import AsyncExitStack, aclosing
 from functools import partial
 from types import TracebackType
@@ -127,14 +127,12 @@ class HttpChatClient:
         *,
         transport: httpx.AsyncBaseTransport | None = None,
         max_bytes: int = MAX_BYTES,
-        timer: Callable[[], float] = time.perf_counter,
     ) -> None:
         self.profile = profile
         self.dialect = dialect
         self.max_bytes = max_bytes
         self._keys = keys or Keys()
         self._transport = transport
-        self._timer = timer
         self._habits = Habits(schema=profile.supports_schema)
 
     def __repr__(self) -> str:
@@ -153,13 +151,13 @@ class HttpChatClient:
     async def complete(self, request: ChatRequest) -> ChatReply:
         """Send `request` and wait for the whole reply. Raises LlmError."""
         exchange = await self.prepare(request)
-        started = self._timer()
+        started = time.perf_counter()
         reply = await self.guard(within(exchange.timeout_ms / 1000, self._complete(exchange)), exchange)
         return self.timed(reply, exchange, started)
 
     def stream(self, request: ChatRequest) -> HttpReplyStream:
         """Send `request` on entering the result, and receive the reply piece by piece."""
-        return HttpReplyStream(self, request, self._timer)
+        return HttpReplyStream(self, request)
 
     async def prepare(self, request: ChatRequest) -> _Exchange:
         """Add what the profile says; the time limit does not run while the person unlocks the keyring."""
@@ -269,7 +267,7 @@ class HttpChatClient:
 
     def timed(self, reply: ChatReply, exchange: _Exchange, started: float) -> ChatReply:
         """The reply with its duration, which is also logged."""
-        duration_ms = (self._timer() - started) * 1000
+        duration_ms = (time.perf_counter() - started) * 1000
         _log.debug("%s: %s answered in %.0f ms", exchange.request.kind, self, duration_ms)
         return replace(reply, duration_ms=duration_ms)
 
@@ -366,10 +364,9 @@ class HttpReplyStream:
     Iterating gives the pieces of the text in order, once, and raises LlmError when the reply breaks off.
     """
 
-    def __init__(self, client: HttpChatClient, request: ChatRequest, timer: Callable[[], float]) -> None:
+    def __init__(self, client: HttpChatClient, request: ChatRequest) -> None:
         self._client = client
         self._request = request
-        self._timer = timer
         self._stack = AsyncExitStack()
         self._gathered = Gathering()
         self._raw: list[str] = []
@@ -377,7 +374,7 @@ class HttpReplyStream:
 
     async def __aenter__(self) -> Self:
         self._exchange = await self._client.prepare(self._request)
-        self._started = self._timer()
+        self._started = time.perf_counter()
         self._deadline = asyncio.get_running_loop().time() + self._exchange.timeout_ms / 1000
         async with AsyncExitStack() as stack:
             self._response, self._habits = await self._step(self._client.open(stack, self._exchange, stream=True))

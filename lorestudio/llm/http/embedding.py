@@ -62,10 +62,8 @@ class _Embeddings(OpenAiCompatible):
 class HttpEmbedder:
     """Asks a server for vectors, in batches; a server that refuses lists is asked for one text at a time."""
 
-    def __init__(
-        self, profile: Profile, keys: Keys | None = None, transport: httpx.AsyncBaseTransport | None = None
-    ) -> None:
-        self._client = HttpChatClient(profile, _Embeddings(), keys, transport=transport, max_bytes=64 * 1024 * 1024)
+    def __init__(self, profile: Profile, keys: Keys | None = None) -> None:
+        self._client = HttpChatClient(profile, _Embeddings(), keys, max_bytes=64 * 1024 * 1024)
         self._profile = profile
         self._batch = MOST_TEXTS
 

@@ -157,18 +157,18 @@ def rings(
 class _LayoutProgress:
     """How far a layout is, over several bodies of different size."""
 
-    def __init__(self, total: int, report: OnProgress, cancel: CancelToken | None, steps: int = 100) -> None:
-        self._report, self._cancel, self._steps = report, cancel, steps
+    def __init__(self, total: int, report: OnProgress, cancel: CancelToken | None) -> None:
+        self._report, self._cancel = report, cancel
         self._done, self._total, self._told = 0.0, max(total, 1), -1
 
     def step(self, work: float) -> None:
         """So much more is done. Raises Cancelled."""
         heed(self._cancel)
         self._done += work
-        told = int(self._steps * min(self._done / self._total, 1))
+        told = int(100 * min(self._done / self._total, 1))
         if self._report is not None and told != self._told:
             self._told = told
-            self._report(Progress(told, self._steps))
+            self._report(Progress(told, 100))
 
 
 def _components(graph: NoteGraph) -> list[list[int]]:

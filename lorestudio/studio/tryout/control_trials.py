@@ -14,7 +14,6 @@ from msgspec import Struct
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.lifecycle import CancelToken
 from lorestudio.domain.state import ChatControls
-from lorestudio.llm.recorded_answers import RecordedAnswers
 from lorestudio.studio.replay.rerun import Rerun
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.trace.journey import FateState, Journeys
@@ -32,8 +31,8 @@ class Trials:
     the run falls back as the settings say. Raises ValueError for a generation that was not run.
     """
 
-    def __init__(self, simulator: Simulator, generation: Generation, recorded: RecordedAnswers | None = None) -> None:
-        self._rerun = Rerun.of(simulator, generation, recorded)
+    def __init__(self, simulator: Simulator, generation: Generation) -> None:
+        self._rerun = Rerun.of(simulator, generation)
         self.before = self._rerun.before
 
     def run(self, change: Change, cancel: CancelToken | None = None) -> Trace:

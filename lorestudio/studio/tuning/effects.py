@@ -19,7 +19,6 @@ from lorestudio.domain.entry import NoteKey, VaultIndex
 from lorestudio.domain.lifecycle import CancelToken
 from lorestudio.domain.records import replace
 from lorestudio.domain.state import ChatControls
-from lorestudio.llm.recorded_answers import RecordedAnswers
 from lorestudio.settings.declaration import Declaration, Section, Value, declared
 from lorestudio.settings.sections import value_text
 from lorestudio.studio.chat.controls import ControlsPart, heeds, without_rule
@@ -114,16 +113,14 @@ class Effects(Struct, frozen=True):
 class WholeChat:
     """A chat that was run, for trying changes on all of it.
 
-    It takes what it needs from the simulator when it is made, at once, and may then be used in any thread. `recorded`
-    are answers of a model that were read already. Raises ValueError where a generation has not been run.
+    It takes what it needs from the simulator when it is made, at once, and may then be used in any thread. Raises
+    ValueError where a generation has not been run.
     """
 
-    def __init__(
-        self, simulator: Simulator, expectations: Sequence[Expectation] = (), recorded: RecordedAnswers | None = None
-    ) -> None:
+    def __init__(self, simulator: Simulator, expectations: Sequence[Expectation]) -> None:
         self.expectations = tuple(expectations)
         self.generations = simulator.generations
-        self._rerun = Rerun.of(simulator, self.generations[-1], recorded)
+        self._rerun = Rerun.of(simulator, self.generations[-1])
         self._traces = TraceBook(simulator.traces)
         self.project: Project = simulator.project
 
