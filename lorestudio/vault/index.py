@@ -245,10 +245,8 @@ def _finalized(
     entries = []
     for place, note in enumerate(parsed):
         before = earlier.get(id(note))
-        if before is None or before.id != place or not same_titles:
+        if before is None or before.id != place or not same_titles or not same_counter:
             before = _final(note, titles, place, counter, before)
-        elif not same_counter:
-            before = _with_tokens(before, note.tokens or counter.count(note.content))
         entries.append(before)
     return tuple(entries)
 
@@ -281,11 +279,6 @@ def _final(note: Entry, titles: Mapping[str, str], place: int, counter: TokenCou
         written_excludes=note.written_excludes if excludes is note.excludes else note.excludes,
         written_cascade_links=note.written_cascade_links if cascade_links is note.cascade_links else note.cascade_links,
     )
-
-
-def _with_tokens(entry: Entry, tokens: int) -> Entry:
-    """The entry with other tokens; the very same where it has so many."""
-    return entry if entry.tokens == tokens else replace(entry, tokens=tokens)
 
 
 def _existing(names: tuple[str, ...], titles: Mapping[str, str]) -> tuple[str, ...]:
