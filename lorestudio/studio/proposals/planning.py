@@ -376,19 +376,8 @@ PAUSE_S: Final = 0.5
 FAILURES_IN_A_ROW: Final = 3
 """After so many a provider is not asked any further."""
 
-_HOPELESS: Final = frozenset(
-    {
-        ErrorKind.AUTHENTICATION,
-        ErrorKind.QUOTA,
-        ErrorKind.NOT_FOUND,
-        ErrorKind.MODEL_UNKNOWN,
-        ErrorKind.RATE_LIMITED,
-        ErrorKind.CONNECTION,
-        ErrorKind.NOT_SUPPORTED,
-        ErrorKind.NO_KEY,
-    }
-)
-"""Failures that the next question would meet as well."""
+_NOT_NOW: Final = frozenset({ErrorKind.RATE_LIMITED, ErrorKind.CONNECTION, ErrorKind.NOT_SUPPORTED})
+"""Failures that the next question would meet as well, besides those that recur until somebody mends them."""
 
 
 class ProposalsEnded(Struct, frozen=True):
@@ -423,7 +412,7 @@ class Maker(Struct, frozen=True):
             except LlmError as error:
                 on_proposal(place, self.judge.failed(task, _told(error)))
                 failures += error.kind not in (ErrorKind.ABORTED, ErrorKind.NO_RECORDED_ANSWER)
-                if error.kind in _HOPELESS or failures >= FAILURES_IN_A_ROW:
+                if error.recurs or error.kind in _NOT_NOW or failures >= FAILURES_IN_A_ROW:
                     return ProposalsEnded(place + 1, len(tasks) - place - 1, error.text)
                 continue
             failures = 0
