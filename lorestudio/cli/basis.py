@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Annotated
 
 from lorestudio.cli.command import Limits
@@ -10,21 +10,12 @@ from lorestudio.cli.options import JsonOption, NeededChat
 from lorestudio.cli.output import print_json, say, say_all
 from lorestudio.cli.screen import Screen, figure, filled, fixed, fold, listing
 from lorestudio.domain.history import ChatHistory, HistoryRule
-from lorestudio.domain.javascript import Json
 from lorestudio.domain.records import picked, replace
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.declaration import declared
 from lorestudio.settings.sections import assigned
 from lorestudio.settings.studio import ChatBasis
-from lorestudio.studio.project.basis import (
-    HiddenRow,
-    KeptBasis,
-    basis_path,
-    basis_problems,
-    hidden_rows,
-    keep_basis,
-    load_basis,
-)
+from lorestudio.studio.project.basis import KeptBasis, basis_path, basis_problems, hidden_rows, keep_basis, load_basis
 from lorestudio.studio.project.project import read_chat
 from lorestudio.studio.replay.ranges import MessageRange
 
@@ -67,7 +58,8 @@ def basis(
     history = ChatHistory(loaded.chat, HistoryRule(kept.settings.history), kept.hidden)
     rows = hidden_rows(history)
     if as_json:
-        print_json(_json(kept, rows))
+        told = [picked(each, "first", "last", "since", "assumed") for each in rows]
+        print_json({"settings": kept.settings.model_dump(), "hidden": told})
         return
     console = Screen()
     console.print(
@@ -86,8 +78,3 @@ def basis(
 def _value(kept: KeptBasis, name: str, choices: Mapping[str | int, str]) -> tuple[str, str]:
     value = getattr(kept.settings, name)
     return str(value), choices.get(value, "as the prompt's settings or SillyTavern's say" if not value else "tokens")
-
-
-def _json(kept: KeptBasis, rows: Sequence[HiddenRow]) -> dict[str, Json]:
-    hidden: list[Json] = [picked(each, "first", "last", "since", "assumed") for each in rows]
-    return {"settings": kept.settings.model_dump(), "hidden": hidden}

@@ -21,7 +21,7 @@ from lorestudio.domain.javascript import Json
 from lorestudio.domain.json_text import spell
 from lorestudio.domain.texts import meant, shorten
 from lorestudio.exchange.json_file import read_file
-from lorestudio.exchange.lorebooks.crossing import CARRIED_ALONG, FateCount, LoreReport, told_once
+from lorestudio.exchange.lorebooks.crossing import CARRIED_ALONG, LoreReport, told_once
 from lorestudio.exchange.lorebooks.formats import BY_NAME, form_called
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.files import real_path, write_atomically
@@ -407,7 +407,9 @@ def print_report(report: LoreReport) -> None:
     book = f"{report.book}: " if report.book else ""
     echo(f"{book}{report.source} → {report.target}: {plural(going, '# entry|# entries')}")
     counts = report.counts()
-    rows = [(one.fate.value, one.field, f"{one.entries:,}", one.how) for one in counts if not _is_plain(one)]
+    rows = [
+        (one.fate.value, one.field, f"{one.entries:,}", one.how) for one in counts if one.how or one.fate != "exact"
+    ]
     exact = len(counts) - len(rows)
     if rows:
         told = f"carried: {CARRIED_ALONG}" if any(one.fate == "carried" and not one.how for one in counts) else ""
@@ -419,7 +421,3 @@ def print_report(report: LoreReport) -> None:
         echo(f"left out: {entry.left_out if named else f'{entry.title}: {entry.left_out}'}")
     if len(left_out) > _SHOWN:
         echo(f"… and {len(left_out) - _SHOWN:,} more; --report has them all.")
-
-
-def _is_plain(one: FateCount) -> bool:
-    return one.fate == "exact" and not one.how

@@ -104,7 +104,8 @@ def find_lore(prompt: SentPrompt, entries: Iterable[SearchedEntry], said: Iterab
     found: dict[int, FoundLore] = {}
     for claim in claims:
         inside = any(start <= claim.start and claim.end <= end for start, end in quoted[claim.message])
-        if claim.entry in found or inside or _overlaps(claim, taken[claim.message]):
+        overlaps = any(claim.start < end and start < claim.end for start, end in taken[claim.message])
+        if claim.entry in found or inside or overlaps:
             continue
         taken[claim.message].append((claim.start, claim.end))
         found[claim.entry] = FoundLore(
@@ -147,10 +148,6 @@ class _Claim(Struct, frozen=True):
     start: int
     end: int
     titled: bool
-
-
-def _overlaps(claim: _Claim, taken: Iterable[tuple[int, int]]) -> bool:
-    return any(claim.start < end and start < claim.end for start, end in taken)
 
 
 def _spans(text: str, said: Iterable[str]) -> Iterator[tuple[int, int]]:

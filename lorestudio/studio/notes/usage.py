@@ -28,7 +28,7 @@ def read_usage(analytics: Json) -> dict[str, Usage]:
     if not isinstance(analytics, Mapping):
         return {}
     return {
-        key: Usage(*(_number(value.get(name)) for name in ("matched", "injected", "lastTriggered")))
+        key: Usage(*(max(0, int(number_in(value.get(name)) or 0)) for name in ("matched", "injected", "lastTriggered")))
         for key, value in analytics.items()
         if isinstance(value, Mapping) and not key.startswith("_")
     }
@@ -113,7 +113,3 @@ def _entry_of(
 def _more(one: Usage, other: Usage) -> Usage:
     last = max(one.last_triggered_ms, other.last_triggered_ms)
     return Usage(one.matched + other.matched, one.injected + other.injected, last)
-
-
-def _number(value: Json) -> int:
-    return max(0, int(number_in(value) or 0))

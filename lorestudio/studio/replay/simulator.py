@@ -307,16 +307,12 @@ async def _decided(system: System, moment: Moment, state: State) -> Decided:
 def _told(decided: Decided, system: System, moment: Moment) -> Decided:
     """The decision as the studio tells it: with what was seen of the chat, and no entry by another one's number."""
     if moment.recorded:
-        decided = _with_seen(decided, system, moment)
+        seen = searched_of(system, moment)
+        if decided.trace.seen != seen:
+            decided = replace(decided, trace=replace(decided.trace, seen=seen))
     if system.kind.of_vault:
         return decided
     return Decided(_own_numbers(decided.trace, system, moment), decided.state, decided.tally)
-
-
-def _with_seen(decided: Decided, system: System, moment: Moment) -> Decided:
-    """The decision with what its trace says of the chat."""
-    seen = searched_of(system, moment)
-    return decided if decided.trace.seen == seen else replace(decided, trace=replace(decided.trace, seen=seen))
 
 
 def knowing_all(trace: Trace, system: System, moment: Moment) -> Trace:

@@ -142,15 +142,14 @@ class _Search:
         self._simulator, self._report, self._cancel = simulator, on_progress, cancel
         self._records = recorded_replies(simulator.project, simulator.system.kind)
         self._tokens = tokens_alike(self._records, simulator.traces)
-        self._replies = {each: self._compared(each) for each in simulator.generations[:-1]}
+        self._replies = {
+            each: compared(self._records.get(each), simulator.traces[each], tokens=self._tokens)
+            for each in simulator.generations[:-1]
+        }
         self._differing = [each for each in self._replies.values() if each.verdict is Agreement.DIFFERS]
         self._agreeing = [each.generation for each in self._replies.values() if each.verdict is Agreement.AGREES]
         self._runs: dict[Generation, Rerun] = {}
         self._done = self._total = 0
-
-    def _compared(self, generation: Generation) -> ComparedReply:
-        trace = self._simulator.traces[generation]
-        return compared(self._records.get(generation), trace, tokens=self._tokens)
 
     def verified(self) -> Verified:
         causes = self._causes()

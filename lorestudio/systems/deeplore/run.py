@@ -389,13 +389,9 @@ def unrecorded(run: RunInputs) -> Iterator[tuple[str, Any]]:
         if state.ai.cache is not None:
             yield "no earlier choice of the model was remembered", run.begun_from(replace(state, ai=AiState()))
     lots, entries = system.lots, run.moment.index.entries
-    if isinstance(lots, Lots) and any(_draws(entry.probability) for entry in entries):
+    if isinstance(lots, Lots) and any(0 < (entry.probability or 0) < 1 for entry in entries):
         yield "lots fell otherwise", decided_by(lots=replace(lots, all_in=True))
         required = (title for each in entries if each.note_key in lots.went_in for title in each.requires)
         if also := frozenset(required):
             words = "the lots of what others require fell otherwise"
             yield words, decided_by(lots=replace(lots, also=also))
-
-
-def _draws(chance: float | None) -> bool:
-    return chance is not None and 0 < chance < 1

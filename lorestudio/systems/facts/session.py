@@ -336,14 +336,11 @@ class FactsSession(Closing):
             return Drawn(passage, problem=error.message)
         except (FactError, LlmError) as error:
             problem = error.message if isinstance(error, FactError) else str(error)
-            self._note_failure(passage, owner, problem)
+            run = ExtractionRun(uuid.uuid4().hex[:12], owner, passage.id, self.now(), self.label, {}, problem)
+            self.store.add_run(run)  # so that it is known after a restart, too
             return Drawn(passage, problem=problem, recurs=isinstance(error, LlmError) and error.recurs)
         finally:
             self._at = None
-
-    def _note_failure(self, passage: Passage, owner: str, problem: str) -> None:
-        """Keep why a passage gave nothing, so that it is known after a restart, too."""
-        self.store.add_run(ExtractionRun(uuid.uuid4().hex[:12], owner, passage.id, self.now(), self.label, {}, problem))
 
     # ---- looking after memories -------------------------------------------------------------------------------------
 
