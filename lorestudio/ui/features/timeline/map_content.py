@@ -85,6 +85,12 @@ class MapContent(Terse, frozen=True, dict=True):
         """How the run of a drawn column ended for the entry of a drawn row."""
         return self.grid.ending(self.rows[row], self.columns[column])
 
+    def filled(self, column: int) -> tuple[int, ...]:
+        """The drawn rows whose entries went into a drawn column, or where none did, those that were candidates."""
+        rows = range(len(self.rows) if 0 <= column < len(self.columns) else 0)
+        there = {row: ending for row in rows if (ending := self.ending(row, column)) is not None}
+        return tuple(row for row, ending in there.items() if ending.injected) or tuple(there)
+
     def label(self, column: int) -> str:
         """A column's name; see `label_of`."""
         return label_of(self.generations[column], self.swiped, self.last)

@@ -99,7 +99,7 @@ class HeatMap(PictureMenu, QAbstractScrollArea):
         self._row = self._column = -1
         self.cell = USUAL
         """The width of a column in device-independent pixels."""
-        self._zoomed = False
+        self._zoomed = self._owed = False
         self.setFrameShape(QAbstractScrollArea.Shape.NoFrame)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.viewport().setMouseTracking(True)
@@ -116,6 +116,8 @@ class HeatMap(PictureMenu, QAbstractScrollArea):
         if not self._zoomed:
             self.cell = self._fitting()
         self._size_bars()
+        if self._owed:
+            self.reveal()
         self._describe()
         self.viewport().update()
 
@@ -130,7 +132,10 @@ class HeatMap(PictureMenu, QAbstractScrollArea):
         self.viewport().update()
 
     def reveal(self) -> None:
-        """Scroll so that the chosen cell is in sight, a chosen column with a little room around it."""
+        """Scroll so that the chosen cell is in sight, a chosen column with a little room around it.
+
+        Where no row is chosen and nothing of the column is in sight, what went into it comes into sight, also later.
+        """
         at = self.geometry_now()
         if self._column >= 0:
             bar, room = self.horizontalScrollBar(), at.grid.width()
@@ -141,6 +146,12 @@ class HeatMap(PictureMenu, QAbstractScrollArea):
             bar, room = self.verticalScrollBar(), at.grid.height()
             top = self._row * ROW_HEIGHT
             bar.setValue(round(max(min(bar.value(), top), top + ROW_HEIGHT - room)))
+        there = self.content.filled(self._column) if self._row < 0 else ()
+        self._owed = self._row < 0 <= self._column and not there
+        bar, high = self.verticalScrollBar(), max(1, int(at.grid.height() // ROW_HEIGHT))
+        now = math.ceil(bar.value() / ROW_HEIGHT)
+        if there and not any(now <= row < now + high for row in there):
+            bar.setValue(ROW_HEIGHT * max(there, key=lambda top: sum(top <= row < top + high for row in there)))
 
     # ---- zoom -------------------------------------------------------------------------------------------------------
 

@@ -238,7 +238,8 @@ def test_what_is_chosen_scrolls_into_sight_with_a_little_around_it(theme: Theme,
     view = HeatMap(theme)
     qtbot.addWidget(view)
     view.resize(600, 200)
-    view.set_content(replace(content_of(200), rows=tuple(range(60)), titles=("x",) * 60), fresh=True)
+    rows = {"rows": tuple(range(60)), "titles": ("x",) * 60}
+    view.set_content(replace(content_of(200), grid=TimelineGrid(200), **rows), fresh=True)
     across, down = view.horizontalScrollBar(), view.verticalScrollBar()
 
     def edges() -> tuple[float, float]:
@@ -260,6 +261,46 @@ def test_what_is_chosen_scrolls_into_sight_with_a_little_around_it(theme: Theme,
     assert view.geometry_now().top_of(3) == pytest.approx(AXIS, abs=1)
     view.choose(4, -1, reveal=False)
     assert (down.value(), view._row, view._column) == (3 * ROW_HEIGHT, 4, -1)
+
+
+def test_a_turn_shows_what_went_into_it_and_also_what_comes_in_later(theme: Theme, qtbot: QtBot) -> None:
+    def summary(*injected: int, cut: tuple[int, ...] = ()) -> TurnSummary:
+        went_in = dict.fromkeys(injected, Ending(FateState.INJECTED, Phase.BUDGET, "fits"))
+        others = dict.fromkeys(cut, Ending(FateState.REMOVED, Phase.BUDGET, "over"))
+        return TurnSummary(0, 0, None, MappingProxyType({**others, **went_in}), {})
+
+    grid = TimelineGrid(4)
+    grid.put(0, summary(*range(60)))  # the order of rows: 60 of them, of which some ten have room
+    grid.put(1, summary(2, 40, 41, cut=(20,)))
+    grid.put(2, summary(cut=(25, 26)))
+    view = HeatMap(theme)
+    qtbot.addWidget(view)
+    view.resize(600, 200)
+    content = replace(content_of(4), grid=grid, rows=tuple(range(60)), titles=("x",) * 60)
+    view.set_content(content, fresh=True)
+
+    def sees(row: int) -> bool:
+        place = view.geometry_now()
+        return place.top <= place.top_of(row) and place.top_of(row + 1) <= place.height
+
+    view.choose(-1, 1)
+    assert sees(2)  # it is there already: nothing jumps
+    assert view.verticalScrollBar().value() == 0
+    view.choose(-1, 2)
+    assert sees(25)
+    assert sees(26)
+    view.choose(-1, 1)
+    assert sees(40)  # most of it
+    assert sees(41)
+    view.choose(-1, 3)
+    where = view.verticalScrollBar().value()
+    grid.put(3, summary(5))
+    view.set_content(content)
+    assert sees(5)
+    assert where != view.verticalScrollBar().value()
+    view.verticalScrollBar().setValue(where)
+    view.set_content(content)
+    assert view.verticalScrollBar().value() == where  # where somebody scrolled to
 
 
 @pytest.mark.parametrize("kind", [".svg", ".png"])
