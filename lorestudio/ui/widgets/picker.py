@@ -33,6 +33,8 @@ _CLOSELY: Final = 400
 """So many titles are compared closely at most, so that no keystroke waits."""
 _WORTH_READING: Final = 3
 """With fewer letters nearly every text would have them."""
+_BEFORE: Final = 30
+"""So many letters of a text are shown before the word that was typed, and four times as many behind it."""
 
 
 def score(query: str, text: str) -> float | None:
@@ -115,16 +117,27 @@ class Choice(Struct, frozen=True):
     favour: float = 0.0
 
 
-def _look(choice: Choice) -> Look:
+def _passage(choice: Choice, typed: str) -> str:
+    """What is told of a choice; where only `more` of it has what was typed, the place where that begins."""
+    told, words = comparable(f"{choice.title} {choice.detail}"), comparable(typed).split()
+    sought = next((word for word in words if word not in told), None)
+    found = re.search(re.escape(sought), choice.more, re.IGNORECASE) if sought is not None else None
+    if found is None:
+        return choice.detail
+    begin = choice.more.rfind(" ", 0, max(0, found.start() - _BEFORE)) + 1
+    return f"{'…' if begin else ''}{' '.join(choice.more[begin : found.end() + 4 * _BEFORE].split())}"
+
+
+def _look(choice: Choice, typed: str) -> Look:
     title = Words(choice.title, tone="text" if choice.enabled else "border_strong", steady=not choice.enabled, gap=10)
-    detail = Words(choice.detail, tone="text_faint", scale=0.9, gap=10)
+    detail = Words(_passage(choice, typed), tone="text_faint", scale=0.9, gap=10)
     hint = Words(choice.hint, tone="text_faint", scale=0.9, gap=0, share=0.4)
     return one_line(title, detail, right=(hint,), margin=12)
 
 
-def _spoken(choice: Choice) -> str:
+def _spoken(choice: Choice, typed: str) -> str:
     """What is not available is shown and cannot be picked, and says so."""
-    parts = [choice.title, choice.detail, choice.hint, "" if choice.enabled else tr("not available now")]
+    parts = [choice.title, _passage(choice, typed), choice.hint, "" if choice.enabled else tr("not available now")]
     return ", ".join(part for part in parts if part)
 
 
@@ -155,7 +168,11 @@ class Picker(Dialog):
         self._all = list(choices)
         self._more = [comparable(choice.more) for choice in self._all]
         self._found = 0
-        self._model = RecordTable([Column("", attrgetter("title"), look=_look, spoken=_spoken)], parent=self)
+        look = Column(
+            "", attrgetter("title"), look=lambda choice: _look(choice, self.field.text()),
+            spoken=lambda choice: _spoken(choice, self.field.text()),
+        )  # fmt: skip
+        self._model = RecordTable([look], parent=self)
         self.view = named(QListView(frame, uniformItemSizes=True), tr("Matches"))
         self.view.setModel(self._model)
         self.view.setItemDelegate(CellDelegate(theme, self.view, 30, 200))

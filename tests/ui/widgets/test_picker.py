@@ -252,3 +252,19 @@ def test_what_was_said_of_choices_is_replaced_and_searched(theme: Theme, qtbot: 
     picker.field.clear()
     picker.replace([])
     assert not picker.view.currentIndex().isValid()
+
+
+def test_what_a_text_says_is_told_around_the_words_that_were_typed(theme: Theme, qtbot: QtBot) -> None:
+    text = f"The captain read both papers. {'And then he read on. ' * 8}Far above, the tower rings four bells."
+    begins = Choice("#3 Wren", text[:90], "Message", 1, more=text)
+    named = Choice("Bell Codes", "four strokes", "Entry", 2, more="The bell codes of the pilots.")
+    picker = Picker(theme, "Find", "Type", [begins, named])
+    qtbot.addWidget(picker)
+    rows = picker.view.model()
+    assert rows.index(0, 0).data(ACCESSIBLE_TEXT) == f"#3 Wren, {text[:90]}, Message"
+    picker.field.setText("TOWER")
+    assert rows.index(0, 0).data(ACCESSIBLE_TEXT) == (
+        "#3 Wren, …then he read on. Far above, the tower rings four bells., Message"
+    )
+    picker.field.setText("bell")
+    assert rows.index(0, 0).data(ACCESSIBLE_TEXT) == "Bell Codes, four strokes, Entry"  # its title says it
