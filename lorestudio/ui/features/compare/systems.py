@@ -15,6 +15,7 @@ from msgspec import Struct
 from PySide6.QtCore import QObject
 from PySide6.QtGui import QFontMetrics
 
+from lorestudio.domain.chat import Generation
 from lorestudio.domain.lifecycle import Progress
 from lorestudio.domain.records import Terse, replace
 from lorestudio.settings.rules import NEW, OLD, VERSIONS
@@ -148,18 +149,22 @@ def _with_traces(offer: Offer) -> Candidate:
 
 
 def turn_columns(found: Comparison, metrics: QFontMetrics) -> list[Column]:
-    """What is said of a turn: its name, the overlap, and for each run its amount and what it alone puts in."""
+    """What is said of a turn: its name, the overlap, each run's amount, and then what each alone puts in.
+
+    The amounts stand side by side, so that they can be compared without a look at what is out of sight.
+    """
     columns = [
-        Column("Turn", lambda turn: turn_words(turn.turn), width=128),
+        Column("Reply", lambda turn: Generation(turn.turn.message, turn.turn.swipe).name, width=74,
+               spoken=lambda turn: turn_words(turn.turn), tip=lambda turn: turn_words(turn.turn)),
         Column("Overlap", lambda turn: f"{turn.overlap:.0%}", width=68, numeric=True,
                help="What all runs put in, as a part of what any of them puts in"),
     ]  # fmt: skip
-    for place, label in enumerate(found.labels):
-        columns += _columns_of_run(found, place, label, max(84, min(190, metrics.horizontalAdvance(label) + 28)))
-    return columns
+    widths = [max(84, min(190, metrics.horizontalAdvance(label) + 28)) for label in found.labels]
+    runs = [_columns_of_run(found, place, label, widths[place]) for place, label in enumerate(found.labels)]
+    return [*columns, *(amount for amount, _alone in runs), *(alone for _amount, alone in runs)]
 
 
-def _columns_of_run(found: Comparison, place: int, label: str, width: int) -> list[Column]:
+def _columns_of_run(found: Comparison, place: int, label: str, width: int) -> tuple[Column, Column]:
     amounts, alone = tr("{run}: entries and tokens", run=label), tr("Entries that {run} alone puts in", run=label)
 
     def share(turn: TurnComparison) -> str:
@@ -178,10 +183,10 @@ def _columns_of_run(found: Comparison, place: int, label: str, width: int) -> li
 
     by_rules = bool(found.why)  # then each name has the rule behind it that did it
     head = ("leaves", "comes in")[place] if by_rules else tr("only {run}", run=label)
-    return [
+    return (
         Column(label, share, width=width, help=amounts, spoken=listed, tip=listed),
         Column(head, only, width=260 if by_rules else max(130, width), help=alone, spoken=told, tip=told),
-    ]
+    )
 
 
 def total_columns(heads: Sequence[str]) -> list[Column]:

@@ -182,8 +182,8 @@ def test_turns_and_totals_stand_side_by_side(compared: MainWindow) -> None:
     assert pane.turns.rowCount() == len(compared.session.generations)
     heads = [pane.turns.headerData(place, HORIZONTAL) for place in range(pane.turns.columnCount())]
     assert heads == [
-        "Turn", "Overlap", "DeepLore", "only DeepLore", "Hybrid retrieval", "only Hybrid retrieval",
-        "World Info", "only World Info",
+        "Reply", "Overlap", "DeepLore", "Hybrid retrieval", "World Info",
+        "only DeepLore", "only Hybrid retrieval", "only World Info",
     ]  # fmt: skip
     own = compared.session.runs.trace(Generation(5))
     assert own is not None
@@ -244,7 +244,8 @@ def test_rows_say_what_each_run_has_of_its_own(compared: MainWindow) -> None:
     pane = compared.features.systems.compare
     row = pane.turns.place_of(Generation(5))
     cells = [pane.turns.index(row, column).data(ACCESSIBLE_TEXT) for column in range(pane.turns.columnCount())]
-    assert cells[2:4] == [
+    assert cells[0] == "Reply #5"
+    assert [cells[2], cells[5]] == [
         "DeepLore: entries and tokens: 4 entries, 268 tokens: Crown, Dawnkeep, Rules, Skarn",
         "Entries that DeepLore alone puts in: none",
     ]
@@ -467,10 +468,10 @@ def test_what_the_newer_rules_change_is_said_with_the_rule_that_did_it(
     assert pane.found is not None
     assert pane.found.labels == ("DeepLore 2.0.2", "DeepLore 2.6")
     heads = [pane.turns.headerData(place, HORIZONTAL) for place in range(pane.turns.columnCount())]
-    assert (heads[3], heads[5]) == ("leaves", "comes in")
+    assert heads[4:] == ["leaves", "comes in"]
     assert pane.state.text() == "What made the difference:  Duplicate stripping: 1 turn"
     row = pane.turns.place_of(Generation(4))
-    assert pane.turns.index(row, 3).data(DISPLAY) == "Gate (Duplicate stripping)"
+    assert pane.turns.index(row, 4).data(DISPLAY) == "Gate (Duplicate stripping)"
     assert window.session.project is not None
     assert window.session.project.settings.rules == "2.0.2"  # it was only compared
 
@@ -1006,17 +1007,18 @@ def test_columns_of_runs_are_as_wide_as_their_names_within_limits(qapp: object) 
     names = ("A", "A name of middling length", "A name of a run that is by far too long for a column of its own")
     nothing: frozenset[Any] = frozenset()
     shares = tuple(PromptShare((), 1200) for _ in names)
-    turns = (TurnComparison(Turn(4, 0, 1), shares, (nothing,) * 3),)
+    turns = (TurnComparison(Turn(4, 1, 1), shares, (nothing,) * 3),)
     columns = turn_columns(Comparison(names, turns, (), {}, ()), metrics)
     middling = metrics.horizontalAdvance(names[1]) + 28
     assert 84 < middling < 190
     alone = max(130, middling)
-    assert [column.width for column in columns] == [128, 68, 84, 130, middling, alone, 190, 190]
-    assert [column.title for column in columns[3::2]] == [f"only {name}" for name in names]
+    assert [column.width for column in columns] == [74, 68, 84, middling, 190, 130, alone, 190]
+    assert [column.title for column in columns[2:]] == [*names, *(f"only {name}" for name in names)]
+    assert columns[0].words(turns[0]) == "#4 ‹2›"  # as everywhere else
     assert [column.numeric for column in columns] == [False, True, *[False] * 6]
-    assert [column.words(turns[0]) for column in columns[2:4]] == ["0 · 1,200", ""]
+    assert [column.words(turns[0]) for column in (columns[2], columns[5])] == ["0 · 1,200", ""]
     assert columns[2].tip is not None
     assert columns[2].tip(turns[0]) == "A: entries and tokens: 0 entries, 1,200 tokens: "
-    assert columns[3].tip is not None
-    assert columns[3].tip(turns[0]) == "Entries that A alone puts in: none"
+    assert columns[5].tip is not None
+    assert columns[5].tip(turns[0]) == "Entries that A alone puts in: none"
     assert [column.numeric for column in total_columns(("Run", "One", "Two"))] == [False, True, True]
