@@ -128,7 +128,13 @@ class VerifyPane(Pane):
         self.state.setText(tr("Comparing… {share} %", share=number(round(100 * share))))
 
     def show_verified(self, found: Verified) -> None:
-        """Show what was found."""
+        """Show what was found; in place of rows that all say that nothing was recorded, that once, and what helps."""
+        if found.replies and found.count(Agreement.NO_RECORD) == len(found.replies):
+            text = " ".join((*dict.fromkeys(one for each in found.replies for one in each.because), *found.remarks))
+            helps = tr("Live capture keeps the real prompts from now on.")
+            doors = (("attach.open", tr("Live capture…")), ("verify.compare", tr("Compare again")))
+            self.show_nothing(tr("The chat recorded nothing"), f"{text} {helps}", doors)
+            return
         self.causes.set_rows(found.causes)
         self.replies.set_rows(found.replies)
         self.state.setText(" ".join((found.sentence, *found.remarks)))

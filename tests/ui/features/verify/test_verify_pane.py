@@ -6,6 +6,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from PySide6.QtWidgets import QPushButton
 
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.lifecycle import Progress
@@ -111,3 +112,16 @@ def test_how_far_it_is_and_that_there_is_nothing(pane: VerifyPane) -> None:
     assert wanted == ["chat.open", "verify.compare"], "without a cause there is nothing to take over"
     pane.show_verified(Verified((ComparedReply(FIRST, Agreement.AGREES),)))
     assert (pane.again.isHidden(), pane.take.isHidden()) == (False, True)
+
+
+def test_a_chat_without_any_record_is_said_once_with_what_helps(pane: VerifyPane) -> None:
+    told = ("Nothing is recorded: recording was off.",)
+    none = tuple(ComparedReply(each, Agreement.NO_RECORD, because=told) for each in (FIRST, SECOND))
+    pane.show_verified(Verified(none, (), ("A remark.",)))
+    assert pane.replies.rows == ()
+    assert pane.empty.title.text() == "The chat recorded nothing"
+    assert pane.empty.text.text() == f"{told[0]} A remark. Live capture keeps the real prompts from now on."
+    buttons = [each.text() for each in pane.empty.findChildren(QPushButton) if not each.isHidden()]
+    assert buttons == ["Live capture…", "Compare again"]
+    pane.show_verified(Verified((none[0], ComparedReply(SECOND, Agreement.NOT_TRUSTED))))
+    assert [pane.replies.index(row, 1).data() for row in range(2)] == ["no record", "record not trusted"]
