@@ -118,10 +118,7 @@ def _print(
     """All that is shown; `titles` are those of entries whose file names say little, by their numbers."""
     console = Screen()
     for repair in repairs:
-        for line in repair.diff().splitlines():
-            style = "green" if line.startswith("+") else "red" if line.startswith("-") else "dim"
-            console.print(Text(line, style=style), soft_wrap=True)
-        console.print()
+        console.print(Text("\n").join((*_marked(repair.diff()), Text())), soft_wrap=True)
     notes = grouped((finding.note_key, finding) for finding in shown)
     several = len({vault for vault, filename in notes if filename}) > 1
     for (vault, filename), findings in notes.items():
@@ -132,6 +129,12 @@ def _print(
         lines = [Text(name, style="bold"), *(line for finding in findings for line in _told(finding)), Text()]
         console.print(Text("\n").join(lines), soft_wrap=not console.is_terminal)
     console.print(Text(_summary(problems, repairs, severity)), soft_wrap=not console.is_terminal)
+
+
+def _marked(diff: str) -> Iterator[Text]:
+    """The lines of a difference in the colours that they have everywhere."""
+    for line in diff.splitlines():
+        yield Text(line, style="green" if line.startswith("+") else "red" if line.startswith("-") else "dim")
 
 
 def _told(finding: Finding) -> Iterator[Text]:

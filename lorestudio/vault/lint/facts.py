@@ -305,6 +305,11 @@ class VaultFacts:
         return grouped((entry.title.lower(), entry) for entry in self.index.entries)
 
     @cached_property
+    def ids(self) -> Mapping[NoteKey, int]:
+        """The id of the first entry of each note."""
+        return {entry.note_key: entry.id for entry in reversed(self.index.entries)}
+
+    @cached_property
     def by_file_name(self) -> Mapping[str, Sequence[Entry]]:
         """All entries by the lower-cased name of their file, without folder and ending."""
         return grouped((base_name(entry.filename), entry) for entry in self.index.entries)

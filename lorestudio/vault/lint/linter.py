@@ -226,7 +226,7 @@ class Linter:
             note = Note(*key, lambda: text, read.entry, books.names)
             books = replace(books, notes={key: read})
         else:
-            note = _read_again(scope, facts.rules, key, text)
+            note = _read_again(scope, facts, key, text)
         entry, hits = _all_hits(_LintedNote(note, facts.rules).hits, note, facts, books)
         for hit in hits:
             yield _finding(hit, note, entry), hit, note
@@ -275,13 +275,12 @@ def _same(before: Entry | LeftOutNote | None, item: Entry | LeftOutNote | None) 
     return before == item
 
 
-def _read_again(scope: Scope, rules: Rules, key: NoteKey, text: str) -> Note:
+def _read_again(scope: Scope, facts: VaultFacts, key: NoteKey, text: str) -> Note:
     """A note as it would be with this text; as an entry it keeps the id that it has in the index."""
-    parsed = parse_note(text, key[1], key[0], rules.parse, scope.counter)
+    parsed = parse_note(text, key[1], key[0], facts.rules.parse, scope.counter)
     item: Entry | LeftOutNote = parsed
     if isinstance(parsed, Entry):
-        before = next((one for one in scope.index.entries if one.note_key == key), None)
-        item = replace(parsed, id=before.id if before is not None else -1)
+        item = replace(parsed, id=facts.ids.get(key, -1))
     return Note(*key, lambda: text, item)
 
 

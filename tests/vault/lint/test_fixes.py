@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from lorestudio.domain.entry import NoteKey
+from lorestudio.domain.entry import NoteKey, OfNote
 from lorestudio.domain.records import replace
 from lorestudio.domain.texts import difference_lines
 from lorestudio.vault import front_matter
@@ -165,3 +165,22 @@ def test_making_the_safe_fixes_of_a_note_works_out_no_more_of_them_than_it_makes
     assert repair is not None
     assert repair.after == note("keys: [harbour]")
     assert list(repair.titles) == worked_out == [f"Remove “Nobody {number}” from requires" for number in range(40)]
+
+
+def test_repairing_each_of_many_notes_does_not_look_for_each_among_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    looks = 0
+
+    def note_key(one: OfNote) -> NoteKey:
+        nonlocal looks
+        looks += 1
+        return one.vault, one.filename
+
+    def looks_for(amount: int) -> int:
+        nonlocal looks
+        looks, names = 0, [f"{number}.md" for number in range(amount)]
+        vault, checks = scope({name: note("keys: [harbour]\nrequires: [Nobody]") for name in names}), Linter()
+        assert all(checks.repair(vault, ("v", name)) for name in names)
+        return looks
+
+    monkeypatch.setattr(OfNote, "note_key", property(note_key))
+    assert looks_for(100) < 2.5 * looks_for(50)
