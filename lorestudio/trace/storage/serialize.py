@@ -216,6 +216,7 @@ def _exactly(kind: type, wanted: str) -> _Decoder:
 
 _list_in: Final = _exactly(list, "a list")
 _text_in: Final = _exactly(str, "text")
+_path_of: Final = lru_cache(maxsize=256)(Path)  # all lines of a history name the same one or two
 
 
 def _time_in(value: object) -> datetime:
@@ -240,7 +241,7 @@ _PLAIN: Final[Mapping[object, tuple[_Encoder, _Decoder]]] = {
     bool: (_same, _exactly(bool, "true or false")),
     int: (_same, _exactly(int, "a whole number")),
     float: (_number_out, _number_in),
-    Path: (str, lambda value: Path(_text_in(value))),
+    Path: (str, lambda value: _path_of(_text_in(value))),
     datetime: (datetime.isoformat, _time_in),
 }
 

@@ -352,8 +352,9 @@ class Snapshots:
         name = comparable(path.name)
         for file in self._places.glob("*.jsonl"):
             with refused(VaultError, f"The history in {file} cannot be read ({{reason}}). Check its permissions."):
-                told = [record.get("path", record.get(_TO)) for record in read_lines(file).records]
-            places.update(Path(each) for each in told if isinstance(each, str) and comparable(Path(each).name) == name)
+                told = (record.get("path", record.get(_TO)) for record in read_lines(file).records)
+                named = {each for each in told if isinstance(each, str)}
+            places.update(place for place in map(Path, named) if comparable(place.name) == name)
         return frozenset(places)
 
     def _walk(self, lines: Sequence[Mapping[str, Json]]) -> Iterator[NoteSnapshot]:
@@ -385,13 +386,10 @@ class Snapshots:
         with refused(VaultError, sentence):
             lines = read_lines(file)
         self._problems.update(dict.fromkeys(lines.problems))
-        usable = []
-        for record in lines.records:
-            if _snapshot(record) is None and not {_FROM, _TO} & set(record):
-                self._problems[f"“{file}” holds a line that names no snapshot; it was passed over."] = None
-            else:
-                usable.append(record)
-        return tuple(usable)
+        usable = tuple(record for record in lines.records if {_FROM, _TO} & record.keys() or _snapshot(record))
+        if len(usable) < len(lines.records):
+            self._problems[f"“{file}” holds a line that names no snapshot; it was passed over."] = None
+        return usable
 
     def _file(self, key: str) -> Path:
         return self._places / f"{text_digest(key)[:32]}.jsonl"

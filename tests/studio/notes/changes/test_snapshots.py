@@ -262,6 +262,17 @@ def test_many_damaged_lines_are_counted_and_read_no_more_often(
     assert len(read) == 2, "for the note itself, and for what was called like it"
 
 
+def test_a_long_history_is_not_asked_line_by_line_for_notes_of_the_same_name(
+    snapshots: Snapshots, note: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spell, spelled = kept.comparable, []
+    for number in range(30):
+        snapshots.add({note: f"Lamp {number}".encode()}, "saved")
+    monkeypatch.setattr(kept, "comparable", lambda name: spelled.append(name) or spell(name))
+    assert len(snapshots.list(note)) == 30
+    assert len(spelled) < 5
+
+
 def test_the_rule_of_pruning() -> None:
     def kept(*times: datetime) -> set[datetime]:
         old = [NOON + timedelta(days=400, seconds=number) for number in range(20)]  # the newest 20 stay anyway
