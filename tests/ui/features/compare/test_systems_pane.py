@@ -42,7 +42,7 @@ from lorestudio.ui.shell.theme import Theme, scaled
 from lorestudio.ui.state.choices import system_help
 from lorestudio.ui.state.selection import Selection
 from tests.studio.compare.test_rule_causes import made
-from tests.ui.conftest import drain
+from tests.ui.conftest import drain, settle
 from tests.ui.drawing import drawn, image_of, words_drawn
 from tests.ui.worlds import make_project
 
@@ -167,7 +167,7 @@ def test_one_run_alone_is_compared_with_nothing_and_two_only_once_at_a_time(
 def test_where_there_is_no_chat_one_can_be_opened(make_window: Callable[..., MainWindow], tmp_path: Path) -> None:
     window = make_window(make_project(tmp_path / "vault", chat=False))
     window.features.systems.show_page()
-    drain()
+    settle(window)  # the systems are loaded
     empty = window.features.systems.compare.empty
     next(each for each in empty.findChildren(QPushButton) if each.text() == "Open chat…").click()
     (dialog,) = [each for each in QApplication.topLevelWidgets() if isinstance(each, QFileDialog)]
