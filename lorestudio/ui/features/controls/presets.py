@@ -99,7 +99,6 @@ class SavePresetDialog(Dialog):
         return found.name if found is not None else None
 
     def _show(self) -> None:
-        problem = ""
         try:
             checked_preset_name(self.name.text())
         except SettingsError as error:
