@@ -140,10 +140,9 @@ def examples(kind: SystemKind) -> tuple[str, ...]:
 
 
 def whole_range(known: Declaration, now: Value | None = None) -> str:
-    """A setting as a person says that it may be turned through all that is declared for it.
+    """A setting as a person says that it may be turned through all that is declared for it, and that is near `now`.
 
-    Where it is a number `now`, through no more than a quarter to four times of that: among 100 to 100,000 tokens hardly
-    one point of a search would be near what can help.
+    Among 100 to 100,000 tokens hardly one point of a search would make a difference.
     """
     low, high = known.low, known.high
     if low is None or high is None:

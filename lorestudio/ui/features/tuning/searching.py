@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from PySide6.QtWidgets import QWidget
 
 from lorestudio.exchange.problems import InputError
-from lorestudio.settings.declaration import Declaration, declared
+from lorestudio.settings.declaration import declared
 from lorestudio.settings.store import SettingsProfile
 from lorestudio.studio.notes.vault_notes import Planned
 from lorestudio.studio.project.project import Project
@@ -148,14 +148,10 @@ class SearchFeature(Feature):
             return
         kind = simulator.system.kind if simulator is not None else kind_of(self.context.session.choice.system)
         can = [each for each in declared(kind.settings) if each.affects and (each.allowed or each.type is bool)]
-        choices = [Choice(each.label, each.alias, each.allowed, each) for each in can]
-        self.context.pick(tr("Search over…"), tr("Title of a setting"), choices, self._add)
-
-    def _add(self, setting: Declaration) -> None:
-        session = self.context.session
-        if session.project is not None:
-            now = getattr(session.choice.deciding(session.project).settings, setting.name, None)
-            self.pane.over.appendPlainText(whole_range(setting, now))
+        settings = self.context.session.choice.deciding(project).settings
+        ranges = (whole_range(each, getattr(settings, each.name)) for each in can)
+        choices = [Choice(each.label, each.alias, each.allowed, text) for each, text in zip(can, ranges, strict=True)]
+        self.context.pick(tr("Search over…"), tr("Title of a setting"), choices, self.pane.over.appendPlainText)
 
     def start(self) -> None:
         """Begin, or go on where an earlier search of the same was."""

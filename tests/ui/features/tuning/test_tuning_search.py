@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
 
-from lorestudio.settings.deeplore import declarations
 from lorestudio.settings.store import SettingsProfiles, load
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.simulator import Simulator
@@ -186,9 +186,9 @@ def test_what_cannot_be_searched_is_said_and_a_setting_is_added(window: MainWind
     there.over.clear()
     window.context.run("tuning.add")
     (picker,) = (each for each in window.findChildren(Picker) if each.isVisible())
-    picker.picked.emit(next(each for each in declarations() if each.name == "scan_depth"))
+    QTest.keyClicks(picker.field, "scanDepth")
+    QTest.keyClick(picker.field, Qt.Key.Key_Return)
     assert there.lines() == ("scanDepth=0..4",), "about the 1 of now"
-    picker.close()
 
 
 def test_a_search_is_stopped(window: MainWindow) -> None:
