@@ -37,7 +37,7 @@ from lorestudio.ui.widgets.rows import passing_menu
 
 MESSAGE_MENU: Final = (
     "message.edit", "message.insert", "message.hide", "message.since", "message.delete", "message.branch", "",
-    "swipe.choose", "swipe.write", "swipe.delete", "", "reply.get", "reply.again",
+    "swipe.choose", "swipe.write", "swipe.delete", "", "reply.again",
 )  # fmt: skip
 """The menu on a message; "" is a line between groups."""
 

@@ -83,7 +83,7 @@ TABLE_SHARE: Final = 0.46
 
 CONTEXT_MENU: Final = (
     "note.new", "note.duplicate", "note.rename", "note.move", "note.batch", "note.enable", "note.earlier", "note.later",
-    "note.delete", "note.link", "note.folder", "trace.why_not",
+    "note.delete", "note.link", "note.folder",
 )  # fmt: skip
 
 FOUND_MENU: Final = (

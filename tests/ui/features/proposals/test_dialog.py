@@ -35,6 +35,7 @@ from lorestudio.ui.features.proposals.detail import look_of
 from lorestudio.ui.features.proposals.dialog import ProposalsDialog
 from lorestudio.ui.features.proposals.worker import RowState
 from lorestudio.ui.features.providers.question_dialog import QuestionDialog
+from lorestudio.ui.shell.actions import LONGEST_MENU
 from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, DISPLAY, TOOLTIP
 from lorestudio.ui.state.drafts import Draft
 from tests.studio.proposal_world import BELL, CROWN, DAWNKEEP, SKARN, messages, vault_at
@@ -897,7 +898,7 @@ def test_the_menu_of_a_message_drafts_a_note(window) -> None:
     menu = QMenu(window)
     window.commands.fill(menu, window.commands.known(window.features.chat.message_menu))
     assert "Draft a note from these messages…" in titles_of(menu)
-    assert len([action for action in menu.actions() if not action.isSeparator()]) <= 15
+    assert len([action for action in menu.actions() if not action.isSeparator()]) <= LONGEST_MENU
     menu.deleteLater()
 
 
