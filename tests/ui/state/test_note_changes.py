@@ -294,6 +294,19 @@ def test_deleted_notes_lie_in_the_trash_come_back_or_go_for_good(stage: Stage) -
     assert stage.told == []
 
 
+def test_the_trash_of_several_vaults_has_first_what_was_deleted_last(stage: Stage, tmp_path: Path) -> None:
+    other = write_vault(tmp_path / "other") / "Bell.md"
+    stage.session.set_project(open_project([stage.bell.parent, other.parent]))
+    for path in (stage.bell, other):
+        gone = ChangeSet("Delete Bell", (NoteFileChange(path, BELL, None),))
+        stage.work.carry_out(lambda _vaults, gone=gone: Planned(gone))
+        stage.settle()
+    found: list[Any] = []
+    stage.work.trash(found.extend)
+    stage.settle()
+    assert [each.path for each in found] == [other, stage.bell]
+
+
 def test_a_note_behind_obsidians_plugin_has_no_file(stage: Stage) -> None:
     stage.open()
     bell = stage.session.note_at(stage.bell)

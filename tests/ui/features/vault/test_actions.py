@@ -14,12 +14,14 @@ from PySide6.QtWidgets import QApplication, QDialog, QLineEdit, QMessageBox
 from lorestudio.studio.notes.renaming import NewName, OldKey, plan_rename
 from lorestudio.ui.features.notes.batch_dialog import Operation
 from lorestudio.ui.features.vault import actions as vault_actions
+from lorestudio.ui.features.vault.table import note_title
 from lorestudio.ui.widgets import dialogs
 from lorestudio.ui.widgets.picker import Picker
 from lorestudio.vault.lint.fixes import Repair
 from lorestudio.vault.writer import temporary_name
 from tests.ui.conftest import drain, settle
 from tests.ui.vaults import NOTES, choose, chosen_file, contents, open_vault, write_vault
+from tests.ui.worlds import make_project
 
 
 @pytest.fixture
@@ -50,6 +52,15 @@ def dialog_of(kind=QDialog):
 def undo(window) -> None:
     window.run("vault.undo")
     settle(window)
+
+
+def test_notes_looked_at_last_are_offered_first(make_session, tmp_path) -> None:
+    session = make_session(make_project(tmp_path / "vault"), replay=False)
+    notes = session.project.index.notes
+    usual = [note_title(note) for note in notes]
+    recent = [session.note_path(notes[place]) for place in (3, 1)]
+    offered = [each.title for each in vault_actions.note_items(session, notes, recent)]
+    assert offered == [usual[3], usual[1], *(each for each in usual if each not in {usual[3], usual[1]})]
 
 
 @pytest.mark.always
