@@ -347,6 +347,16 @@ def test_f1_tells_of_the_pane_and_of_its_keys(window: MainWindow) -> None:
     drain()
     window.activateWindow()
     drain()
+    window.show_pane("graph")
+    window.run("help.pane")
+    dialog = in_front(QDialog)
+    words = dialog.findChild(QTextBrowser).toPlainText()
+    of_views = {title: place for place, title, _ in window.commands.view_keys() if title in words}
+    assert set(of_views.values()) == {"in the graph"}
+    dialog.close()
+    drain()
+    window.activateWindow()
+    drain()
     window.show_pane("scores")
     window.run("help.pane")
     dialog = in_front(QDialog)

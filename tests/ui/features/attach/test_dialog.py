@@ -318,8 +318,14 @@ def test_limits_are_kept_once_they_are_others(opened: Any, live: LiveCapture, mo
     line = sorted([*words, dialog.days, dialog.room], key=QWidget.x)
     assert [getattr(each, "text", str)() for each in line[::2]] == ["Keep", "days, up to", "MiB"]
     assert line[1::2] == [dialog.days, dialog.room]
+    assert [each.accessibleName() for each in dialog.findChildren(QPushButton) if not each.text()] == []
     limited: list[tuple[int, int]] = []
     monkeypatch.setattr(live, "limit", lambda *both: limited.append(both))
+    for field in (dialog.days, dialog.room):
+        before = field.value()
+        field.setValue(0)
+        assert field.value() == 1, "what is kept for no time, or nowhere, is not kept"
+        field.setValue(before)
     for field, value in ((dialog.days, dialog.days.value()), (dialog.days, 9), (dialog.room, 7)):
         field.setValue(value)
         field.editingFinished.emit()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from PySide6.QtCore import QModelIndex, Qt
 from PySide6.QtTest import QAbstractItemModelTester, QTest
-from PySide6.QtWidgets import QApplication, QPushButton, QTextBrowser
+from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QTextBrowser
 
 from lorestudio.domain.lifecycle import Cancelled, CancelToken
 from lorestudio.domain.records import replace
@@ -242,6 +242,8 @@ def test_one_fix_is_shown_before_it_is_wanted(filled: Stage) -> None:
     shown = dialog.browser.toPlainText().replace("\xa0", " ")
     assert "-requires: [Nobody, Buoy]" in shown
     assert "+requires: [Buoy]" in shown
+    (head,) = (each for each in dialog.findChildren(QLabel) if "1 note:" in each.text())
+    assert head.y() < dialog.browser.y(), "what changes stands below its title"
     assert filled.fixes == []
     dialog.apply_button.click()
     ((repair,),) = filled.fixes
