@@ -3,13 +3,8 @@ import re
 import pytest
 
 from lorestudio.domain.records import replace
-from lorestudio.settings.contextwindow import ContextWindowSettings
 from lorestudio.settings.declaration import camel_case
 from lorestudio.settings.deeplore import DeepLoreSettings
-from lorestudio.settings.facts import FactsSettings
-from lorestudio.settings.hybrid import HybridSettings
-from lorestudio.settings.recap import RecapSettings
-from lorestudio.settings.worldinfo import WorldInfoSettings
 from lorestudio.systems.registry import KINDS
 from lorestudio.trace.budget import ORIGINS
 from lorestudio.trace.explain import explain, explain_reason, explain_stage
@@ -378,8 +373,7 @@ def settings_by_key():
 
 
 def test_settings_are_called_what_the_settings_pane_calls_them():
-    others = (ContextWindowSettings, FactsSettings, HybridSettings, RecapSettings, WorldInfoSettings)
-    titles = set(settings_by_key().values()) | {info.title for kind in others for info in kind.model_fields.values()}
+    titles = {info.title for kind in KINDS.values() for info in kind.settings.model_fields.values()}
     named = {name for reason in REASONS.values() for name in re.findall(r"“([^”{}]+)”", reason.fix + reason.sentence)}
     assert named <= titles
     assert {"Token budget", "Scan depth", "Most entries"} <= named
