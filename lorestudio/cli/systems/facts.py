@@ -188,6 +188,11 @@ def extract(
         echo("Nothing is due." if left else "Nothing is waiting: the facts of this chat are kept.")
     else:
         echo("\n".join(drawn_lines(drawn)))
+    if asked is None and drawn:
+        say(
+            "plain rules took sentences with words such as “I” and “my” as they stand, which is often half of what was "
+            "meant. With --answers a model draws facts out."
+        )
     if left:
         say(
             f"Left for later: {plural(left, '# passage|# passages')}, silent for too short a time or failed "
