@@ -232,7 +232,7 @@ def export_settings(
             raise InputError(given, told)
         carrier = kind.carrier(kind.read(by.system_settings, by.assignments or ()))
     elif settings is None and profile is None and not by.assignments:
-        raise InputError("--settings", "say what to export: a file with --settings, a profile with --profile, or a --set.")
+        raise InputError("--settings", "say what to export: --settings FILE, --profile NAME, or --set NAME=VALUE.")
     else:
         carrier = kind.carrier(by.over(_chosen(settings, profile)))
         _check_keys(keys)
