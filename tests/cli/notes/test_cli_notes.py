@@ -95,6 +95,23 @@ def test_a_lorebooks_entry_is_renamed_and_that_is_undone(lorestudio: Run, book: 
     assert "Great Bell" in orders(book)
 
 
+def test_undo_of_a_lorebook_leaves_the_others_in_its_folder_alone(lorestudio: Run, book: Path) -> None:
+    before = book.read_bytes()
+    other = book.with_name("Other.json")
+    other.write_bytes(before)
+    assert lorestudio("rename", other, "Bell", "Gong").exit_code == 0
+    changed = other.read_bytes()
+    assert "nothing to undo" in lorestudio("undo", book, "--list").stderr
+    assert "nothing to undo" in lorestudio("undo", book, "--yes").stderr.lower()
+    assert (book.read_bytes(), other.read_bytes()) == (before, changed)
+    assert lorestudio("rename", book, "Bell", "Great Bell").exit_code == 0
+    assert lorestudio("rename", other, "Tower", "Keep").exit_code == 0
+    assert lorestudio("undo", book, "--yes").exit_code == 0
+    assert (book.read_bytes(), "Keep" in other.read_text(encoding="utf-8")) == (before, True)
+    assert lorestudio("undo", other, "--yes").exit_code == 0
+    assert other.read_bytes() == changed
+
+
 def test_a_lorebook_is_named_from_where_one_is(lorestudio: Run, book: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(book.parent)
     for command, *more in (
