@@ -10,7 +10,7 @@ that everybody else's way to that place is the same as in the real run, and so i
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, Generic, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 from msgspec import Struct
@@ -229,6 +229,11 @@ class Run:
         """The entry is no candidate any more."""
         self.candidates.remove(entry)
         ledger.remove(entry, reason, **details)
+
+    def message_with(self, key: str, places: Iterable[int]) -> int | None:
+        """The first of these messages that holds the key in any case, by its number in the chat file."""
+        low, moment = key.lower(), self.moment
+        return next((moment.position(place) for place in places if low in moment.chat[place].text.lower()), None)
 
     async def through(self, steps: Sequence[RunStep]) -> tuple[StageRecord, ...]:
         """The records of all steps, in order (see `run_stages`)."""

@@ -96,7 +96,7 @@ class _WindowRun(Run):
             for match in page.selection.matches:
                 entry, trigger = page.entry(match.key), match.trigger
                 details: dict[str, Json] = {"trigger": trigger, "key": trigger, "occurrences": match.occurrences}
-                if (message := self._message(trigger)) is not None:
+                if (message := self.message_with(trigger, self.scanned)) is not None:
                     details["message"] = message
                 self.take(ledger, entry, "cw_match", **details, **self._on(page))
         return ledger.close(
@@ -267,13 +267,6 @@ class _WindowRun(Run):
             return "cw_locked"
         refused = page.vault.locks.refusal(key)
         return "cw_passthrough" if refused is Refused.PASSTHROUGH else "cw_note_locked"
-
-    def _message(self, trigger: str) -> int | None:
-        """The first looked-at message that holds the trigger, by its number in the chat file."""
-        low = trigger.lower()
-        found = (place for place in self.scanned if low in self.moment.chat[place].text.lower())
-        place = next(found, None)
-        return None if place is None else self.moment.position(place)
 
 
 def _lack(choice: CandidateFate) -> Mapping[str, Json]:

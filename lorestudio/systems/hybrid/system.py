@@ -166,7 +166,9 @@ class _HybridRun(VectorRun):
             entry, hit = self.entries[each.id], self.prepared.hits.get(each.id)
             if hit is None and not semantic:
                 continue  # held in without a key: it comes behind this stage
-            details: dict[str, Json] = {} if hit is None else {"key": hit} | self._message(hit)
+            details: dict[str, Json] = {} if hit is None else {"key": hit}
+            if hit is not None and (message := self.message_with(hit, reversed(self.texts.messages))) is not None:
+                details["message"] = message
             self.take(ledger, entry, "hy_eligible" if semantic else "hy_key", **details)
         looked_at: dict[str, Json] = {"messages": len(self.texts.messages)}
         return ledger.close(self.candidates, default_reason="hy_no_key", details=looked_at)
@@ -282,14 +284,6 @@ class _HybridRun(VectorRun):
             return "(constant)"
         parts = ([hit] if hit is not None else []) + ([f"similarity {score:.2f}"] if score is not None else [])
         return ", ".join(parts)
-
-    def _message(self, key: str) -> dict[str, Json]:
-        """The newest message that holds the key as it is written."""
-        low = key.lower()
-        for place in reversed(self.texts.messages):
-            if low in self.moment.chat[place].text.lower():
-                return {"message": self.moment.position(place)}
-        return {}
 
 
 def rendered_entry(entry: WorldEntry, user: str, character: str) -> str:
