@@ -24,7 +24,7 @@ from lorestudio.systems.deeplore.inputs import Inputs
 from lorestudio.systems.deeplore.matching.key_search import would_match
 from lorestudio.systems.deeplore.stages.snapshot import scan_window
 from lorestudio.systems.ideas import Change, NoteEdit, Option, Steps, always, declared_setting, key_ideas
-from lorestudio.trace.model import Outcome, Verdict
+from lorestudio.trace.model import FALSY_PRIORITY, Outcome, Verdict
 from lorestudio.trace.wording import joined, quoted
 
 _DECLARED: Final[Mapping[str, Declaration]] = MappingProxyType({each.name: each for each in declarations()})
@@ -288,12 +288,17 @@ def budget(s: DeepLoreSituation) -> Iterator[Option]:
 
 def earlier(s: DeepLoreSituation) -> Iterator[Option]:
     """A priority that comes before others in the order of the budget."""
+    yield _reranked(s, "higher", up=s.ctx.reversed)
+
+
+def _reranked(s: DeepLoreSituation, word: str, *, up: bool) -> Option:
+    """The next priority, then those further away; 0 counts as 50 where the lowest comes first."""
     now = s.entry.priority
-    numbers = range(49 if now == 0 else math.ceil(now) - 1, LEAST_PRIORITY - 1, -1)
-    if s.ctx.reversed:
-        numbers = range(math.floor(now) + 1, LARGEST_PRIORITY + 1)
+    start = FALSY_PRIORITY if now == 0 and not s.ctx.reversed else now
+    down = range(math.ceil(start) - 1, LEAST_PRIORITY - 1, -1)
+    numbers = range(math.floor(start) + 1, LARGEST_PRIORITY + 1) if up else down
     words = f"instead of {now:,g}"
-    yield s.numbered("priority", numbers, lambda number: f"Give {s.name} a higher priority: {number:,} {words}")
+    return s.numbered("priority", numbers, lambda number: f"Give {s.name} a {word} priority: {number:,} {words}")
 
 
 # ---- the model ------------------------------------------------------------------------------------------------------
@@ -563,9 +568,4 @@ def _fewer_keys(s: DeepLoreSituation, key: str) -> Option:
 
 def _later(s: DeepLoreSituation) -> Iterator[Option]:
     if not (s.ctx.settings.unlimited_budget and s.ctx.settings.unlimited_entries):
-        now = s.entry.priority
-        numbers = range(51 if now == 0 else math.floor(now) + 1, LARGEST_PRIORITY + 1)
-        words = f"instead of {now:,g}"
-        if s.ctx.reversed:
-            numbers = range(math.ceil(now) - 1, LEAST_PRIORITY - 1, -1)
-        yield s.numbered("priority", numbers, lambda number: f"Give {s.name} a lower priority: {number:,} {words}")
+        yield _reranked(s, "lower", up=not s.ctx.reversed)
