@@ -103,6 +103,11 @@ class DeepLoreSettings(
         return rules_of(self.rules)
 
     @property
+    def uses_ai(self) -> bool:
+        """Whether a model takes part in the selection."""
+        return self.ai_search_enabled and self.ai_search_mode in {"two-stage", "ai-only"}
+
+    @property
     def asks_for_notes(self) -> bool:
         """Whether a model is asked for the notes after a reply: in the AI notepad's extract mode."""
         return self.ai_notepad_enabled and self.ai_notepad_mode == "extract"

@@ -83,19 +83,14 @@ BOOKKEEPING: Final[Stage] = bookkeeping_stage
 """The stage that always runs last."""
 
 
-def uses_ai(settings: DeepLoreSettings) -> bool:
-    """Whether a model takes part in the selection."""
-    return settings.ai_search_enabled and settings.ai_search_mode in {"two-stage", "ai-only"}
-
-
 def selecting(settings: DeepLoreSettings) -> tuple[Stage, ...]:
     """The selection of the mode that the settings choose; an unknown mode is keywords-only."""
-    if not uses_ai(settings):
+    if not settings.uses_ai:
         return KEYWORDS_ONLY
     return TWO_STAGE if settings.ai_search_mode == "two-stage" else AI_ONLY
 
 
 def stage_names(settings: DeepLoreSettings) -> frozenset[str]:
     """Names of all stages that a run with these settings may come to."""
-    by_ai = (*MATCHING, *LEAVING) if uses_ai(settings) else ()
+    by_ai = (*MATCHING, *LEAVING) if settings.uses_ai else ()
     return frozenset(stage.name for stage in (OPENING, *selecting(settings), *by_ai, *FINISHING, BOOKKEEPING))

@@ -42,7 +42,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Sequence
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Final
 
 from lorestudio.domain.chat import Message
@@ -62,15 +62,15 @@ ALWAYS_READ: Final = frozenset({"rules", "enabled", "ai_search_enabled", "ai_sea
 """Settings that decide which stages there are and by whose rules they go, and so are read before any."""
 
 
-def settings_read(settings: DeepLoreSettings) -> tuple[str, ...]:
-    """Names of the settings that a generation in this mode may read, as they are declared."""
-    stages = pipeline.stage_names(settings)
+@cache
+def settings_of(stages: frozenset[str]) -> tuple[str, ...]:
+    """Names of the settings that these stages may read, as they are declared."""
     return tuple(item.name for item in declarations() if item.name in ALWAYS_READ or stages.intersection(item.affects))
 
 
 def reads_all_entries(settings: DeepLoreSettings) -> bool:
     """Whether a run looks at everything of every entry: BM25 counts all words, and a model is shown a list of all."""
-    return pipeline.uses_ai(settings) or settings.fuzzy_search_enabled
+    return settings.uses_ai or settings.fuzzy_search_enabled
 
 
 class Reads:
@@ -78,7 +78,7 @@ class Reads:
 
     def __init__(self, ctx: Inputs) -> None:
         settings, vault, moment = ctx.settings, ctx.index.vault, ctx.moment
-        self._asks_model = pipeline.uses_ai(settings)
+        self._asks_model = settings.uses_ai
         self._whole_chat = ctx.is_fixed("window_filter")
         self._depth = 0
         depths = (settings.scan_depth, *ctx.index.scan_depths)
@@ -90,7 +90,7 @@ class Reads:
         self._constant = hashlib.blake2b(digest_size=20)
         self._add(
             self._constant,
-            [(name, getattr(settings, name)) for name in settings_read(settings)],
+            [(name, getattr(settings, name)) for name in settings_of(pipeline.stage_names(settings))],
             ctx.behaviour,
             (ctx.character, moment.context_size, moment.seed, moment.counter.identity, moment.for_claude),
             (ctx.answers.name, ctx.model) if self._asks_model else (),

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Hashable, Iterator, Sequence
-from functools import cache
 from typing import Any, Final
 
 from msgspec import Struct
@@ -27,13 +26,12 @@ from lorestudio.domain.state import AiState, EngineState, LoggedGeneration, Prom
 from lorestudio.exchange.chats.recorded import RecordedEntry
 from lorestudio.llm.errors import ErrorKind, LlmError
 from lorestudio.llm.messages import SEARCH, ChatReply, ChatRequest
-from lorestudio.settings.deeplore import DeepLoreSettings, declarations
+from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.settings.rules import OLD
 from lorestudio.systems.base import Decided, RunInputs
 from lorestudio.systems.deeplore import NAME, pipeline
 from lorestudio.systems.deeplore.inputs import Inputs, RandomSource
-from lorestudio.systems.deeplore.pipeline import uses_ai
-from lorestudio.systems.deeplore.reads import ALWAYS_READ
+from lorestudio.systems.deeplore.reads import settings_of
 from lorestudio.systems.deeplore.stages.bookkeeping import remember, run_down
 from lorestudio.systems.deeplore.stages.gates import logged
 from lorestudio.systems.deeplore.stages.placement import PREFILL_TAG, prefilled
@@ -50,11 +48,7 @@ VERDICTS: Final = 200_000
 """As many of what these say of entries are known, some 100 MB: in a large vault a generation has hundreds of them."""
 
 
-@cache
-def matching_settings() -> tuple[str, ...]:
-    """Names of the settings that the matching stages may read, as they are declared."""
-    stages = {stage.name for stage in pipeline.MATCHING}
-    return tuple(item.name for item in declarations() if item.name in ALWAYS_READ or stages.intersection(item.affects))
+MATCHING: Final = frozenset(stage.name for stage in pipeline.MATCHING)
 
 
 class Matched(Struct, frozen=True):
@@ -112,7 +106,7 @@ def _read(state: RunState, ctx: Inputs) -> Hashable:
     """All that the matching stages read besides the index."""
     lines = () if state.window is None else tuple((line.message, line.place, line.raw) for line in state.window.lines)
     return (
-        tuple(getattr(ctx.settings, name) for name in matching_settings()),
+        tuple(getattr(ctx.settings, name) for name in settings_of(MATCHING)),
         tuple(ctx.moment.position(line[0]) for line in lines) if state.recorded else (),
         ctx.behaviour,
         ctx.character,
@@ -163,7 +157,7 @@ async def run(ctx: Inputs) -> Decided:
     records += await run_stages(selecting, state, ctx, ctx.moment)
     if state.match_now:
         records += await _match_after_all(state, ctx)
-    if pipeline.uses_ai(ctx.settings):
+    if ctx.settings.uses_ai:
         records += await run_stages(pipeline.LEAVING, state, ctx, ctx.moment)
     records += await run_stages(pipeline.FINISHING, state, ctx, ctx.moment)
     if state.outcome is not None:  # an early end takes back everything but what the prompt manager holds
@@ -373,7 +367,7 @@ def unrecorded(run: RunInputs) -> Iterator[tuple[str, Any]]:
     def decided_by(**changes: Any) -> Any:  # noqa: ANN401  # whoever asks gets back what he came with
         return replace(run, system=replace(system, **changes))  # type: ignore[type-var]  # a dataclass
 
-    if uses_ai(system.settings):
+    if system.settings.uses_ai:
         recorded = system.answers.recorded if isinstance(system.answers, RecordedChoice) else ()
         titles = tuple(each.title for each in recorded)
         needed = {title: entry.requires for entry in run.moment.index.entries if (title := entry.title) in titles}

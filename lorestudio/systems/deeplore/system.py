@@ -50,7 +50,6 @@ from lorestudio.systems.deeplore.ideas import DeepLoreSituation, options
 from lorestudio.systems.deeplore.inputs import Inputs, RandomSource
 from lorestudio.systems.deeplore.matching.index import DeepLoreIndex
 from lorestudio.systems.deeplore.matching.key_search import DeepLoreKeySearch, DeepLoreWakes, key_places, would_match
-from lorestudio.systems.deeplore.pipeline import uses_ai
 from lorestudio.systems.deeplore.reads import Reads, Unaffected, reads_all_entries
 from lorestudio.systems.deeplore.run import (
     Lots,
@@ -194,7 +193,7 @@ class DeepLoreSystem(System):
     @property
     def asks_model(self) -> bool:
         """Whether the mode has a model choose."""
-        return uses_ai(self.settings)
+        return self.settings.uses_ai
 
     async def decide(self, moment: Moment, state: State = None) -> Decided:
         """Run one generation from the trackers that the one before left."""

@@ -115,7 +115,7 @@ def long_entries(note: Note, rules: Rules) -> Iterator[Hit]:
 def summaries(note: Note, rules: Rules) -> Iterator[Hit]:
     """A01, A51: summaries that the AI selector lacks, or has too much of."""
     entry, settings = note.entry, rules.settings
-    if not rules.ai or entry.guide:
+    if not rules.settings.uses_ai or entry.guide:
         return
     if not trim(entry.summary):
         told = f"“{entry.title}” has no summary for the AI selector."

@@ -126,7 +126,7 @@ class Chains:
         if entry.is_exempt:
             return ""
         fault = self._contradiction(entry)
-        if fault or self._rules.ai or settings.character_context_scan:
+        if fault or settings.uses_ai or settings.character_context_scan:
             return fault
         if entry.probability == 0:
             return "has the probability 0"

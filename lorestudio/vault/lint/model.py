@@ -262,12 +262,6 @@ class Rules(Struct, frozen=True):
         return known or (keys if counted is keys.counted else replace(keys, counted=counted))
 
     @property
-    def ai(self) -> bool:
-        """Whether a model takes part in the selection."""
-        settings = self.settings
-        return settings.ai_search_enabled and settings.ai_search_mode in {"two-stage", "ai-only"}
-
-    @property
     def lenient(self) -> ParseRules:
         """The same rules with untidy front matter forgiven."""
         return replace(self.parse, lenient=True)

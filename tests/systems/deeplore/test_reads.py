@@ -19,8 +19,8 @@ from lorestudio.systems.base import Moment
 from lorestudio.systems.deeplore import pipeline
 from lorestudio.systems.deeplore.inputs import Inputs
 from lorestudio.systems.deeplore.matching.index import DeepLoreIndex
-from lorestudio.systems.deeplore.reads import NEVER_READ, OF_ALL, OF_SEARCHED, Reads, reads_all_entries, settings_read
-from lorestudio.systems.deeplore.run import matching_settings, run
+from lorestudio.systems.deeplore.reads import NEVER_READ, OF_ALL, OF_SEARCHED, Reads, reads_all_entries, settings_of
+from lorestudio.systems.deeplore.run import MATCHING, run
 from lorestudio.systems.runner import Mulberry32, run_stages
 from lorestudio.trace.model import Turn
 from tests.examples import examples
@@ -161,7 +161,7 @@ def contexts(draw: st.DrawFn, *, ai: bool) -> Inputs:
 @given(contexts(ai=True))
 @settings(deadline=None, max_examples=examples(150))
 def test_only_settings_that_are_declared_to_affect_a_stage_of_the_mode_are_read(ctx: Inputs) -> None:
-    allowed = set(settings_read(ctx.settings))
+    allowed = set(settings_of(pipeline.stage_names(ctx.settings)))
     SETTINGS_SEEN.clear()
     asyncio.run(run(ctx))
     assert not SETTINGS_SEEN - allowed
@@ -173,7 +173,7 @@ def test_matching_reads_only_settings_that_are_declared_to_affect_it(ctx: Inputs
     ctx = changed(ctx, random=Mulberry32)
     SETTINGS_SEEN.clear()
     asyncio.run(run_stages((pipeline.OPENING, *pipeline.MATCHING), state_of(World(ctx)), ctx, ctx.moment))
-    assert not SETTINGS_SEEN - set(matching_settings())
+    assert not SETTINGS_SEEN - set(settings_of(MATCHING))
 
 
 @given(contexts(ai=False))
