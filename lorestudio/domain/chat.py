@@ -159,6 +159,10 @@ class Chat:
             index for index, message in enumerate(self.messages) if index and not message.is_user and message.is_story
         )
 
+    def active(self, message: int) -> Generation:
+        """The generation of a message's active swipe, the first one for a message that is still to come."""
+        return Generation(message, self.messages[message].swipe if message < len(self.messages) else 0)
+
     def with_message(self, place: int, message: Message) -> Chat:
         """The chat with another message at `place`."""
         return replace(self, messages=(*self.messages[:place], message, *self.messages[place + 1 :]))

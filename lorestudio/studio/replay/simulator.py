@@ -76,9 +76,7 @@ class Simulator:
 
     def shown(self, message: int) -> Generation | None:
         """The generation that wrote the message's active swipe, None for a message that no generation wrote."""
-        chat = self.project.chat
-        swipe = chat.messages[message].swipe if chat is not None and message < len(chat.messages) else 0
-        generation = Generation(message, swipe)
+        generation = (self.project.chat or Chat()).active(message)
         return generation if generation in self._places else None
 
     def place(self, generation: Generation) -> int:

@@ -99,14 +99,9 @@ class TimelineTurn(Terse, frozen=True):
 
 def generation_before(chat: Chat | None, generation: Generation) -> Generation | None:
     """The generation that the chat went on from: the active swipe of the reply before; None in the first one."""
-    replies = chat.replies if chat is not None else ()
-    earlier = [place for place in replies if place < generation.message]
-    return _active(chat, earlier[-1]) if earlier else None
-
-
-def _active(chat: Chat | None, message: int) -> Generation:
-    swipe = chat.messages[message].swipe if chat is not None and message < len(chat.messages) else 0
-    return Generation(message, swipe)
+    chat = chat or Chat()
+    earlier = [place for place in chat.replies if place < generation.message]
+    return chat.active(earlier[-1]) if earlier else None
 
 
 class TimelineMaker:
@@ -131,7 +126,8 @@ class TimelineMaker:
         replies = list(dict.fromkeys(generation.message for generation in self.generations))
         before = dict(zip(replies[1:], replies, strict=False))
         self._before = {
-            each: _active(chat, before[each.message]) if each.message in before else None for each in self.generations
+            each: (chat or Chat()).active(before[each.message]) if each.message in before else None
+            for each in self.generations
         }
         self._pieces: dict[frozenset[int], ChatPieces] = {}
         self._hidden = ChatHistory(chat or Chat()).hidden

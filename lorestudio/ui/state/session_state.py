@@ -145,8 +145,7 @@ class SessionState(QObject):
         """The generation of a message's active swipe, None where the message is not a reply."""
         if self.chat is None:
             return None
-        swipe = self.chat.messages[message].swipe if message < len(self.chat.messages) else 0
-        generation = Generation(message, swipe)
+        generation = self.chat.active(message)
         return generation if generation in self._known else None
 
     def generation_for(self, message: int) -> Generation | None:
