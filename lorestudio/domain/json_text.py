@@ -118,6 +118,11 @@ def number_in(value: Json) -> float | None:
     return value if is_finite_number(value) else None
 
 
+def whole_in(value: Json) -> int | None:
+    """The value where it is a whole number, however JSON spells it."""
+    return int(value) if is_finite_number(value) and value == int(value) else None
+
+
 def texts_in(value: Json) -> tuple[str, ...]:
     """The texts in a list, none of what is no list."""
     return tuple([item for item in value if isinstance(item, str)]) if isinstance(value, _LISTS) else ()

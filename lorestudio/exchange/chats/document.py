@@ -23,6 +23,7 @@ from msgspec import Struct
 from lorestudio.domain.chat import Chat, Message
 from lorestudio.domain.entry import EMPTY
 from lorestudio.domain.javascript import Json
+from lorestudio.domain.json_text import whole_in
 from lorestudio.domain.records import Terse, replace
 from lorestudio.domain.texts import text_digest
 from lorestudio.exchange.json_file import changed_text, same_value, spell_record
@@ -44,7 +45,7 @@ def read_message(raw: Mapping[str, Json], line: int | None = None) -> Message:
         is_user=bool(raw.get("is_user")),
         is_system=bool(raw.get("is_system")),
         is_thoughts=bool(raw.get("is_thoughts")),
-        swipe_id=_whole(swipe),
+        swipe_id=whole_in(swipe),
         swipes=tuple(item if isinstance(item, str) else "" for item in swipes) if isinstance(swipes, list) else (),
         extra=extra if isinstance(extra, Mapping) else EMPTY,
         send_date="" if send_date is None else str(send_date),
@@ -110,13 +111,6 @@ def new_header(chat: Chat, created: str) -> Mapping[str, Json]:
         "create_date": created,
         METADATA: chat.metadata,
     }
-
-
-def _whole(value: Json) -> int | None:
-    """A whole number, however JSON spells it; None for anything else."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return None
-    return int(value) if float(value).is_integer() else None
 
 
 _HUMANIZED: Final = re.compile(

@@ -13,7 +13,7 @@ from typing import Final
 from msgspec import Struct
 
 from lorestudio.domain.javascript import Json, to_string, trim, truthy
-from lorestudio.domain.json_text import mapping_in, objects_in, text_in
+from lorestudio.domain.json_text import mapping_in, objects_in, text_in, whole_in
 from lorestudio.domain.records import replace
 
 STORE_KEY: Final = "auto_recap_running_scene_recaps"
@@ -126,7 +126,7 @@ def read_store(value: Json) -> RunningRecaps:
     known = ("chat_id", "current_version", "versions")
     return RunningRecaps(
         chat_id if isinstance(chat_id, str) else None,
-        _whole(stored.get("current_version")),
+        whole_in(stored.get("current_version")) or 0,
         tuple(map(_read, objects_in(stored.get("versions")))),
         {key: item for key, item in stored.items() if key not in known},
     )
@@ -149,13 +149,13 @@ def _read(item: Mapping[str, Json]) -> RunningVersion:
     reaches, stamp, events = item.get("new_scene_index"), item.get("timestamp"), item.get("event_keys")
     excluded = item.get("excluded_count", item.get("exclude_count"))  # the reference's edit spells it so
     return RunningVersion(
-        _whole(item.get("version")),
+        whole_in(item.get("version")) or 0,
         text_in(item.get("content")),
-        _whole(item.get("scene_count")),
-        _whole(excluded),
-        _whole(item.get("prev_scene_index")),
-        None if reaches is None else _whole(reaches),
-        None if stamp is None else _whole(stamp),
+        whole_in(item.get("scene_count")) or 0,
+        whole_in(excluded) or 0,
+        whole_in(item.get("prev_scene_index")) or 0,
+        None if reaches is None else whole_in(reaches) or 0,
+        None if stamp is None else whole_in(stamp) or 0,
         tuple(events) if isinstance(events, list | tuple) else None,
         {key: value for key, value in item.items() if key not in _FIELDS},
     )
@@ -173,12 +173,6 @@ def _write(version: RunningVersion) -> dict[str, Json]:
         "event_keys": None if version.event_keys is None else list(version.event_keys),
     }
     return {key: value for key, value in written.items() if value is not None} | dict(version.extra)
-
-
-def _whole(value: Json) -> int:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return 0
-    return int(value) if float(value).is_integer() else 0
 
 
 def scenes_to_use(recaps: Sequence[int], exclude_latest: int) -> tuple[int, ...]:
