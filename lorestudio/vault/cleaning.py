@@ -17,11 +17,10 @@ _AT_LINE_START = "(?:(?<=[\n\r\u2028\u2029]{0})|(?<=\\A{0}))"
 # The white space behind the number sign may cross line breaks: a lone "#" takes the next line of text as its heading.
 _HEADING = re.compile(rf"#{_AT_LINE_START.format('#')}{WS}+({DOT}+)")
 
-_EXCLUDE_START = "%%deeplore-exclude%%"
-_EXCLUDE_END = "%%/deeplore-exclude%%"
+_EXCLUDED = re.compile("%%deeplore-exclude%%"), re.compile("%%/deeplore-exclude%%")
 _INLINE_COMMENT = re.compile(r"%%[^%\n]+%%")
-_COMMENT_START = re.compile(f"%%{_AT_LINE_START.format('%%')}")
-_COMMENT_END = re.compile(f"{LINE_START}%%{LINE_END}")
+_COMMENT = re.compile(f"%%{_AT_LINE_START.format('%%')}"), re.compile(f"{LINE_START}%%{LINE_END}")
+"""A comment stands between a line that begins with `%%` and a later line that is `%%`."""
 
 
 def _mark(start: str, whole: str, unclosed: str) -> re.Pattern[str]:
@@ -65,9 +64,9 @@ def clean(body: str) -> str:
     """The text that is injected: without comments, excluded parts, div tags, first heading, images and link marks."""
     text = body
     if "%" in text and "%%" in text:
-        text = _without_excluded_parts(text)
+        text = _without_parts(text, *_EXCLUDED)
         text = _INLINE_COMMENT.sub("", text)
-        text = _without_comment_blocks(text)
+        text = _without_parts(text, *_COMMENT)
     if "<" in text and "div" in text:
         text = _without(_DIV, text)
     text = _without_heading(text)
@@ -96,24 +95,11 @@ def _without(mark: re.Pattern[str], text: str) -> str:
     return "".join(filter(None, mark.split(text)))
 
 
-def _without_excluded_parts(text: str) -> str:
+def _without_parts(text: str, begin: re.Pattern[str], end: re.Pattern[str]) -> str:
     pieces = []
     start = 0
-    while (opening := text.find(_EXCLUDE_START, start)) >= 0:
-        closing = text.find(_EXCLUDE_END, opening + len(_EXCLUDE_START))
-        if closing < 0:
-            break
-        pieces.append(text[start:opening])
-        start = closing + len(_EXCLUDE_END)
-    return "".join(pieces) + text[start:]
-
-
-def _without_comment_blocks(text: str) -> str:
-    """Without what stands between a line that begins with `%%` and a later line that is `%%`."""
-    pieces = []
-    start = 0
-    while opening := _COMMENT_START.search(text, start):
-        closing = _COMMENT_END.search(text, opening.end())
+    while opening := begin.search(text, start):
+        closing = end.search(text, opening.end())
         if closing is None:
             break
         pieces.append(text[start : opening.start()])

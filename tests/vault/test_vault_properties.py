@@ -62,8 +62,8 @@ marks = st.lists(
 
 @given(text | marks)
 def test_cleaning_has_no_shortcut_that_differs(body: str) -> None:
-    plain = cleaning._INLINE_COMMENT.sub("", cleaning._without_excluded_parts(body))
-    plain = cleaning._without_heading(re.sub(DIV, "", cleaning._without_comment_blocks(plain)))
+    plain = cleaning._INLINE_COMMENT.sub("", cleaning._without_parts(body, *cleaning._EXCLUDED))
+    plain = cleaning._without_heading(re.sub(DIV, "", cleaning._without_parts(plain, *cleaning._COMMENT)))
     plain = re.sub(IMAGE, "", re.sub(EMBED, "", plain))
     plain = re.sub(PLAIN_LINK, r"\1", re.sub(NAMED_LINK, r"\1", plain))
     assert cleaning.clean(body) == trim(cleaning._BLANK_LINES.sub("\n\n", plain))
