@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import partial
+from itertools import chain
 from typing import Any, Final, TypeAlias, TypeVar
 
 from lorestudio.domain.chat import Chat, Generation
@@ -178,7 +179,7 @@ class _Suspects:
             newer = self._newer(next(each for each in entries if each.title == title))
             yield Suspect(
                 SuspectKind.NOTE, f"The {self._what} {quoted(title)} was another one then: {words}.{newer}",
-                self._as_recorded(title), title, proven=proven,
+                partial(self._edited, title, self._as_recorded), title, proven=proven,
             )  # fmt: skip
         for _reply, each in disputed:
             entry = None if each.there is None else found_among(each.there, entries)
@@ -247,26 +248,17 @@ class _Suspects:
                     told |= {f"it had the key {quoted(key)}, which it does not have now": None for key in lost}
         return {title: (list(told), not shortened.issuperset(told)) for title, told in found.items() if told}
 
-    def _as_recorded(self, title: str) -> Carry:
-        def changed(entry: Entry, run: Rerun) -> Entry:
-            own = (each for each in self._records.get(run.generation, ()) if found_among(each, [entry]) is not None)
-            there = next(own, None) or self._any_record(entry)
-            return entry if there is None else run.system.as_recorded(entry, there)
+    def _as_recorded(self, entry: Entry, run: Rerun) -> Entry:
+        """The note as this reply's record says that it was, else as any record does."""
+        records = chain(self._records.get(run.generation, ()), *self._records.values())
+        there = next((each for each in records if found_among(each, [entry]) is not None), None)
+        return entry if there is None else run.system.as_recorded(entry, there)
 
-        return self._edited(title, changed)
-
-    def _any_record(self, entry: Entry) -> RecordedEntry | None:
-        every = (each for records in self._records.values() for each in records)
-        return next((each for each in every if found_among(each, [entry]) is not None), None)
-
-    def _edited(self, title: str, change: Callable[[Entry, Rerun], Entry]) -> Carry:
-        def carry(run: Rerun) -> Rerun:
-            index = run.moment.index
-            entries = tuple(change(each, run) if each.title == title else each for each in index.entries)
-            made = run.at(index=replace(index, entries=entries))
-            return made.begun_from(self._course.state(made))
-
-        return carry
+    def _edited(self, title: str, change: Callable[[Entry, Rerun], Entry], run: Rerun) -> Rerun:
+        index = run.moment.index
+        entries = tuple(change(each, run) if each.title == title else each for each in index.entries)
+        made = run.at(index=replace(index, entries=entries))
+        return made.begun_from(self._course.state(made))
 
     def _newer(self, entry: Entry) -> str:
         """That the note's file was changed after a reply in which it differs, in a sentence; "" where it was not."""
@@ -286,7 +278,7 @@ class _Suspects:
     def _was(self, entry: Entry, how: str, newer: str, **values: Any) -> Suspect:  # noqa: ANN401  # fields of an entry
         """The note as it may have been: with these values."""
         told = f"The note {quoted(entry.title)} {how} then.{newer}"
-        carry = self._edited(entry.title, lambda each, _run: replace(each, **values))
+        carry = partial(self._edited, entry.title, lambda each, _run: replace(each, **values))
         return Suspect(SuspectKind.NOTE, told, carry, entry.title)
 
     def _relaxed(self, entry: Entry, there: RecordedEntry | None) -> Iterator[Suspect]:
@@ -323,7 +315,11 @@ class _Suspects:
             for value in self._values(each, before):
                 words = f"“{each.title}” was {_spelled(value)}, not {_spelled(before)}."
                 yield Suspect(
-                    SuspectKind.SETTING, words, self._set({each.name: value}), each.name, settings={each.name: value}
+                    SuspectKind.SETTING,
+                    words,
+                    partial(self._set, {each.name: value}),
+                    each.name,
+                    settings={each.name: value},
                 )
 
     def _values(self, known: Declaration, before: Any) -> Iterator[Value]:  # noqa: ANN401  # a setting's
@@ -350,12 +346,9 @@ class _Suspects:
         for step in (50, 100, 250, 500, 1000):
             yield -(-max(totals, default=0) // step) * step
 
-    def _set(self, values: Mapping[str, Value]) -> Carry:
-        def carry(run: Rerun) -> Rerun:
-            made = run.with_settings(run.system.settings.model_copy(update=dict(values)))
-            return made.begun_from(self._course.state(made))
-
-        return carry
+    def _set(self, values: Mapping[str, Value], run: Rerun) -> Rerun:
+        made = run.with_settings(run.system.settings.model_copy(update=dict(values)))
+        return made.begun_from(self._course.state(made))
 
     def rules(self) -> Iterator[Suspect]:
         """The other versions of the system's rules, where it goes by such; notes are read by them where they lie."""
@@ -368,7 +361,7 @@ class _Suspects:
             reading = system.kind.reading(settings)
             there = self._project.places and reading is not None and not self._project.reads_alike(reading)
             index = self._project.with_settings_of(system.kind, settings).index if there else None
-            make = self._set({"rules": version})
+            make = partial(self._set, {"rules": version})
 
             def carry(run: Rerun, make: Carry = make, index: Any = index) -> Rerun | None:  # noqa: ANN401  # as causes have it
                 return make(run if index is None else run.at(index=index))
@@ -391,11 +384,15 @@ class _Suspects:
             now = self._project.history.rule is HistoryRule.NOW  # then nobody can say it of one message
             since = (HiddenSince(place, place, place + 1),) if message.was_hidden and not now else ()
             yield Suspect(
-                SuspectKind.HIDDEN, f"Message #{place} was hidden{today}.", _without(place), str(place), hidden=since
+                SuspectKind.HIDDEN,
+                f"Message #{place} was hidden{today}.",
+                partial(_without, place),
+                str(place),
+                hidden=since,
             )
             if message.was_hidden:
                 yield Suspect(
-                    SuspectKind.HIDDEN, f"Message #{place} was still in sight.", self._with(place), str(place),
+                    SuspectKind.HIDDEN, f"Message #{place} was still in sight.", partial(self._with, place), str(place),
                     hidden=() if now else (HiddenSince(place, place, len(self._chat.messages)),),
                 )  # fmt: skip
         rows = hidden_rows(self._project.history)
@@ -409,21 +406,18 @@ class _Suspects:
         for words, (carry, when) in told.items():
             places = [place for each in when for place in range(each.first, each.last + 1)]
             if len(places) > 1:
-                every = partial(_one_after_another, [carry(place) for place in places])
+                every = partial(_one_after_another, [partial(carry, place) for place in places])
                 title = f"What is hidden today was {words}."
                 yield Suspect(SuspectKind.HIDDEN, title, every, words, hidden=tuple(when))
 
-    def _with(self, place: int) -> Carry:
-        def carry(run: Rerun) -> Rerun | None:
-            places = run.moment.numbers
-            if place in places or place >= run.generation.message:
-                return None
-            at = sum(each < place for each in places)
-            shown = replace(self._chat.messages[place], is_system=False)
-            chat = (*run.moment.chat[:at], shown, *run.moment.chat[at:])
-            return run.at(chat=chat, positions=(*places[:at], place, *places[at:]))
-
-        return carry
+    def _with(self, place: int, run: Rerun) -> Rerun | None:
+        places = run.moment.numbers
+        if place in places or place >= run.generation.message:
+            return None
+        at = sum(each < place for each in places)
+        shown = replace(self._chat.messages[place], is_system=False)
+        chat = (*run.moment.chat[:at], shown, *run.moment.chat[at:])
+        return run.at(chat=chat, positions=(*places[:at], place, *places[at:]))
 
     def choices(self) -> Iterator[Suspect]:
         """Pins, blocks, folders and context as they may have been: a chat keeps only the last ones."""
@@ -507,16 +501,13 @@ class _Suspects:
         return run.continued(self._chat.messages[run.generation.message]).begun_from(begun)
 
 
-def _without(place: int) -> Carry:
-    def carry(run: Rerun) -> Rerun | None:
-        places = run.moment.numbers
-        if place not in places:
-            return None
-        at = places.index(place)
-        chat = (*run.moment.chat[:at], *run.moment.chat[at + 1 :])
-        return run.at(chat=chat, positions=(*places[:at], *places[at + 1 :]))
-
-    return carry
+def _without(place: int, run: Rerun) -> Rerun | None:
+    places = run.moment.numbers
+    if place not in places:
+        return None
+    at = places.index(place)
+    chat = (*run.moment.chat[:at], *run.moment.chat[at + 1 :])
+    return run.at(chat=chat, positions=(*places[:at], *places[at + 1 :]))
 
 
 def _one_after_another(carries: Sequence[Carry], run: Rerun) -> Rerun:

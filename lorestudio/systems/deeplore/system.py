@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, Final, Self
 
@@ -65,7 +66,7 @@ from lorestudio.systems.deeplore.scribe import is_due, last_length, take_notes, 
 from lorestudio.systems.deeplore.stages.bm25 import figures
 from lorestudio.systems.deeplore.stages.placement import entry_text
 from lorestudio.systems.deeplore.words import VOCABULARY
-from lorestudio.systems.differences import Carry, DifferenceKind, InputDifference
+from lorestudio.systems.differences import DifferenceKind, InputDifference
 from lorestudio.systems.ideas import Option
 from lorestudio.systems.offline import OfflineAnswers, Unanswered
 from lorestudio.trace.found_keys import FoundKey, WouldMatch
@@ -79,16 +80,18 @@ def _switches(before: RunInputs, after: RunInputs) -> Iterator[InputDifference]:
         old, new = (getattr(each.system.behaviour, switch.name) for each in (before, after))
         if old != new:
             yield InputDifference(
-                DifferenceKind.SWITCH, switch.title, str(old), str(new), _carry_switch(switch.name), switch.affects
+                DifferenceKind.SWITCH,
+                switch.title,
+                str(old),
+                str(new),
+                partial(_carry_switch, switch.name),
+                switch.affects,
             )
 
 
-def _carry_switch(name: str) -> Carry:
-    def carry(target: RunInputs, source: RunInputs) -> RunInputs:
-        behaviour = target.system.behaviour.model_copy(update={name: getattr(source.system.behaviour, name)})
-        return replace(target, system=replace(target.system, behaviour=behaviour))  # type: ignore[type-var]  # a dataclass
-
-    return carry
+def _carry_switch(name: str, target: RunInputs, source: RunInputs) -> RunInputs:
+    behaviour = target.system.behaviour.model_copy(update={name: getattr(source.system.behaviour, name)})
+    return replace(target, system=replace(target.system, behaviour=behaviour))  # type: ignore[type-var]  # a dataclass
 
 
 def _rules(before: RunInputs, after: RunInputs) -> Iterator[InputDifference]:
@@ -97,18 +100,15 @@ def _rules(before: RunInputs, after: RunInputs) -> Iterator[InputDifference]:
     for rule in changed_rules():
         if rule.affects and getattr(old, rule.name) != getattr(new, rule.name):
             one, other = (NEW if getattr(each, rule.name) else OLD for each in (old, new))
-            carry = _carry_rule(rule.name)
+            carry = partial(_carry_rule, rule.name)
             yield InputDifference(DifferenceKind.RULE, rule.title, one, other, carry, rule.affects, setting="rules")
 
 
-def _carry_rule(name: str) -> Carry:
-    def carry(target: RunInputs, source: RunInputs) -> RunInputs:
-        holds = getattr(source.system.settings.rule_set, name)
-        settings = target.system.settings
-        changed = settings.model_copy(update={"rules": with_rule(settings.rules, name, holds=holds)})
-        return replace(target, system=replace(target.system, settings=changed))  # type: ignore[type-var]  # a dataclass
-
-    return carry
+def _carry_rule(name: str, target: RunInputs, source: RunInputs) -> RunInputs:
+    holds = getattr(source.system.settings.rule_set, name)
+    settings = target.system.settings
+    changed = settings.model_copy(update={"rules": with_rule(settings.rules, name, holds=holds)})
+    return replace(target, system=replace(target.system, settings=changed))  # type: ignore[type-var]  # a dataclass
 
 
 def _trackers(before: RunInputs, after: RunInputs) -> Iterator[InputDifference]:
