@@ -332,7 +332,7 @@ class Workspace(Struct, frozen=True):
 _JUDGED: Final = ("expectations", "scores", "tuning")
 _HIDDEN: Final = frozenset({*_JUDGED, "verify"})
 _VAULT: Final = DockColumn(0.18, 0.21, (DockStack(("vault", "search")),))
-_TRACES: Final = ("trace", "problems", "timeline", *_JUDGED, "compare", "verify", "memories")
+_TRACES: Final = ("trace", "problems", "timeline", *_JUDGED, "compare", "verify", "graph", "recap", "memories")
 _ANSWERS: Final = DockColumn(
     0.44, 0.43, (DockStack(_TRACES, 0.74), DockStack(("budget",), 0.26)), low=(DockStack((*_TRACES, "budget")),)
 )
@@ -345,7 +345,7 @@ DEBUG: Final = Workspace(
         _VAULT,
         DockColumn(
             0.38, 0.36,
-            (DockStack(("chat",), 0.56), DockStack(("entry", "graph", "links", "bench", "settings", "recap"), 0.44)),
+            (DockStack(("chat",), 0.56), DockStack(("entry", "links", "bench", "settings"), 0.44)),
         ),
         _ANSWERS,
     ),
@@ -371,7 +371,7 @@ TEST: Final = Workspace(
     "test", "Test", "Any text, and at once what it would trigger",
     (
         _VAULT,
-        DockColumn(0.38, 0.36, (DockStack(("bench", "entry", "chat", "graph", "links", "settings", "recap")),)),
+        DockColumn(0.38, 0.36, (DockStack(("bench", "entry", "chat", "links", "settings")),)),
         _ANSWERS,
     ),
     frozenset({"search", "graph", "links", "settings", "recap", "memories", "timeline", "compare"}) | _HIDDEN,

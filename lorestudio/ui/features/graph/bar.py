@@ -60,7 +60,7 @@ class GraphBar(QWidget):
 
     def _fill(self) -> None:
         tip = tr("Hits are marked in the graph; Enter goes to the next one")
-        name, placeholder = tr("Find entries in the graph"), tr("Find title, key or tag")
+        name, placeholder = tr("Find entries in the graph"), tr("Title, key or tag")
         self.search = SearchField(self, name, placeholder, self.searched, tip)
         self.search.setMinimumWidth(90)
         self.hits = label(self, kind="small", wrap=False)

@@ -221,7 +221,8 @@ def test_the_graph_is_hidden_until_it_is_wanted_and_made_only_then(new_window: M
     window.run("go.graph")
     pane = settled(qtbot, window)
     assert window.docks["graph"].isVisible()
-    assert window.docks["entry"] in window.tabifiedDockWidgets(window.docks["graph"])
+    assert window.docks["trace"] in window.tabifiedDockWidgets(window.docks["graph"])
+    assert not window.docks["entry"].visibleRegion().isEmpty()  # the note of a node that is chosen is read beside it
     assert set(table(pane)) == set(NAMES)
     assert pane.view.hasFocus()
 
