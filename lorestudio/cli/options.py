@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, ClassVar, Final
 
@@ -106,8 +107,9 @@ def note_called(project: Project, name: str, option: str, advice: str = "") -> E
         names = ", ".join(note.filename for note in titled)
         raise InputError(option, f"several notes have the title “{name}”. Name the file: {names}.")
     if not found:
-        near = [f"“{each.title}”" for each in project.index.entries if name.lower() in each.title.lower()]
-        hint = f" Did you mean {' or '.join(near[:3])}?" if near else advice
+        titles = list(dict.fromkeys(each.title for each in project.index.entries))
+        near = [each for each in titles if name.lower() in each.lower()] or get_close_matches(name, titles, 3, 0.75)
+        hint = f" Did you mean {' or '.join(f'“{each}”' for each in near[:3])}?" if near else advice
         raise InputError(option, f"no note has the title or the file name “{name}”.{hint}")
     return found[0]
 

@@ -140,6 +140,7 @@ def test_everything_is_said_once_and_in_words(demo: tuple[object, ...], system: 
     [
         (("--entry", "Nobody"), "no note has the title or the file name “Nobody”"),
         (("--entry", "Glass"), "Did you mean “Storm Glass”?"),
+        (("--entry", "Aldous Pim"), "Did you mean “Aldous Pym”?"),
         (("--message", 900), "the chat has no message #900"),
         (("--message", 4, "--swipe", 7), "reply #4 has 1 swipe"),
         (("--why-not",), "name the entry that it is about with --entry"),
