@@ -258,8 +258,14 @@ class SearchPane(Pane):
         self._preview()
 
     def _counted(self) -> str:
-        notes = count(len(self.model.groups), "note", "notes")
-        return tr("{hits} in {notes}", hits=count(self._hits, "place", "places"), notes=notes)
+        words = ("entry", "entries") if self._of_books else ("note", "notes")
+        found = count(len(self.model.groups), *words)
+        return tr("{hits} in {notes}", hits=count(self._hits, "place", "places"), notes=found)
+
+    @property
+    def _of_books(self) -> bool:
+        """Whether a lorebook's entries are searched in place of notes."""
+        return self._session.project is not None and self._session.project.of_books
 
     # ---- replacing --------------------------------------------------------------------------------------------------
 
@@ -342,7 +348,7 @@ class SearchPane(Pane):
         if self._session.project is None:
             self.say_empty(tr("No vault"), tr("Open the folder with your notes to search them."))
         else:
-            title = tr("Search all notes")
+            title = tr("Search all entries") if self._of_books else tr("Search all notes")
             self.say_empty(title, tr("Type words, a “phrase”, or narrow it: path:places/ tag:npc key:bell -draft."))
         self._settle()
 

@@ -317,7 +317,9 @@ def test_entries_of_an_opened_lorebook_are_searched_shown_and_replaced_in(make_w
     window.keep_notes_safe(tmp_path / "kept")
     settle(window)
     window.run("find.vault")
+    assert window.features.vault.search.empty.title.text() == "Search all entries"
     pane = find(window, "harbour")
+    assert pane.state.text() == "3 places in 2 entries"
     assert found(pane) == {"Quay": [(4, "harbour"), (8, "harbour")], "Ship": [(9, "harbour")]}
     assert found(find(window, "key:sea harbour")) == {"Ship": [(9, "harbour")]}
     pane.tree.entered.emit(pane.model.index(0, 0))
