@@ -56,9 +56,9 @@ def as_text(trace: Trace, index: VaultIndex | None = None) -> str:
     return _render(trace, index, _plain_section, str)
 
 
-def as_markdown(trace: Trace, index: VaultIndex | None = None) -> str:
-    """The whole run as Markdown, with tables and with the prompt in code blocks."""
-    return _render(trace, index, _markdown_section, escaped)
+def as_markdown(trace: Trace, index: VaultIndex | None = None, *, level: int = 2) -> str:
+    """The whole run as Markdown, with headings of a level, with tables and with the prompt in code blocks."""
+    return _render(trace, index, lambda section: _markdown_section(section, level), escaped)
 
 
 def entry_as_text(trace: Trace, entry_id: int, index: VaultIndex | None = None) -> str:
@@ -281,8 +281,8 @@ def _plain_section(section: _TextSection) -> list[str]:
     return lines
 
 
-def _markdown_section(section: _TextSection) -> list[str]:
-    lines = [f"## {section.heading}", ""]
+def _markdown_section(section: _TextSection, level: int) -> list[str]:
+    lines = [f"{'#' * level} {section.heading}", ""]
     if section.rows:
         lines += markdown_table(section.columns, section.rows)
     for number, (caption, text) in enumerate(section.texts):

@@ -398,10 +398,12 @@ def markdown_report(source: ReportSource) -> str:
         ]
         parts += ["", *markdown_table(("Turn", "Injected", "What happened"), rows)]
     for turn in source.turns:
+        happened, heading, sections = as_markdown(turn.trace, level=3).rstrip("\n").partition("\n### ")
+        parts += ["", f"## {escaped(turn_words(turn.trace.turn))}", "", happened.rstrip("\n")]
         if turn.messages:
             rows = [(f"#{each.number}", each.speaker, each.text) for each in turn.messages]
-            parts += ["", "## Messages before the reply", "", *markdown_table(("", "Speaker", "Text"), rows)]
-        parts += ["", as_markdown(turn.trace).rstrip("\n")]
+            parts += ["", "### Messages before the reply", "", *markdown_table(("", "Speaker", "Text"), rows)]
+        parts.append(f"{heading}{sections}")
     if source.settings:
         rows = [(setting.title, setting.value, setting.usual) for setting in source.settings]
         parts += ["", "## Settings", "", *markdown_table(("Setting", "Here", "Usually"), rows)]

@@ -139,3 +139,20 @@ def test_what_a_memory_puts_in_has_no_priority(lorestudio: Run, vault: Path, tmp
             text = Path(name).read_text(encoding="utf-8")
             (head,) = re.findall(r"(?:Injected, in order.*?</tr>|Injected \(1,.*?Where)", text, re.DOTALL)
             assert ("Priority" in head) is ranked, (system, name)
+
+
+def test_each_reply_of_a_report_in_markdown_has_a_heading_and_begins_with_what_happened(
+    lorestudio: Run, vault: Path, chat: Path
+) -> None:
+    note = next(vault.glob("**/Lamp.md"))
+    note.write_text(f"{note.read_text(encoding='utf-8')}\n## The wick\n\nIt smokes.\n", encoding="utf-8")
+    assert lorestudio("report", vault, "--chat", chat, "-o", "all.md").exit_code == 0
+    text = Path("all.md").read_text(encoding="utf-8")
+    assert re.findall(r"^## Reply .*$", text, re.MULTILINE) == [
+        "## Reply \\#1, swipe 2", "## Reply \\#1 (swipe)", "## Reply \\#3", "## Reply \\#4",
+    ]  # fmt: skip  # the last one is the reply to come
+    assert "\n## The wick\n" in text  # a note's own heading in the prompt stays as it is
+    assert lorestudio("report", vault, "--chat", chat, "--message", 3, "-o", "turn.md").exit_code == 0
+    one = Path("turn.md").read_text(encoding="utf-8")
+    order = ("## Reply \\#3\n", "injected (", "### Messages before the reply", "### Stages", "### Prompt")
+    assert sorted(order, key=one.index) == list(order)
