@@ -343,10 +343,7 @@ DEBUG: Final = Workspace(
     "debug", "Debug", "Every turn explained: the chat, the trace, and why",
     (
         _VAULT,
-        DockColumn(
-            0.38, 0.36,
-            (DockStack(("chat",), 0.56), DockStack(("entry", "links", "bench", "settings"), 0.44)),
-        ),
+        DockColumn(0.38, 0.36, (DockStack(("chat",), 0.56), DockStack(("entry", "links", "bench", "settings"), 0.44))),
         _ANSWERS,
     ),
     frozenset({"search", "graph", "links", "bench", "settings", "recap", "memories", "compare"}) | _HIDDEN,

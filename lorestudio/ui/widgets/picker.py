@@ -128,19 +128,6 @@ def _passage(choice: Choice, typed: str) -> str:
     return f"{'…' if begin else ''}{' '.join(choice.more[begin : found.end() + 4 * _BEFORE].split())}"
 
 
-def _look(choice: Choice, typed: str) -> Look:
-    title = Words(choice.title, tone="text" if choice.enabled else "border_strong", steady=not choice.enabled, gap=10)
-    detail = Words(_passage(choice, typed), tone="text_faint", scale=0.9, gap=10)
-    hint = Words(choice.hint, tone="text_faint", scale=0.9, gap=0, share=0.4)
-    return one_line(title, detail, right=(hint,), margin=12)
-
-
-def _spoken(choice: Choice, typed: str) -> str:
-    """What is not available is shown and cannot be picked, and says so."""
-    parts = [choice.title, _passage(choice, typed), choice.hint, "" if choice.enabled else tr("not available now")]
-    return ", ".join(part for part in parts if part)
-
-
 _STEPS: Final = {Qt.Key.Key_Down: 1, Qt.Key.Key_Up: -1, Qt.Key.Key_PageDown: 8, Qt.Key.Key_PageUp: -8}
 
 
@@ -168,11 +155,7 @@ class Picker(Dialog):
         self._all = list(choices)
         self._more = [comparable(choice.more) for choice in self._all]
         self._found = 0
-        look = Column(
-            "", attrgetter("title"), look=lambda choice: _look(choice, self.field.text()),
-            spoken=lambda choice: _spoken(choice, self.field.text()),
-        )  # fmt: skip
-        self._model = RecordTable([look], parent=self)
+        self._model = RecordTable([Column("", attrgetter("title"), look=self._look, spoken=self._spoken)], parent=self)
         self.view = named(QListView(frame, uniformItemSizes=True), tr("Matches"))
         self.view.setModel(self._model)
         self.view.setItemDelegate(CellDelegate(theme, self.view, 30, 200))
@@ -236,6 +219,19 @@ class Picker(Dialog):
                 self.pick_current()
                 return True
         return super().eventFilter(watched, event)
+
+    def _look(self, choice: Choice) -> Look:
+        tone = "text" if choice.enabled else "border_strong"
+        title = Words(choice.title, tone=tone, steady=not choice.enabled, gap=10)
+        detail = Words(_passage(choice, self.field.text()), tone="text_faint", scale=0.9, gap=10)
+        hint = Words(choice.hint, tone="text_faint", scale=0.9, gap=0, share=0.4)
+        return one_line(title, detail, right=(hint,), margin=12)
+
+    def _spoken(self, choice: Choice) -> str:
+        """What is not available is shown and cannot be picked, and says so."""
+        passage = _passage(choice, self.field.text())
+        parts = [choice.title, passage, choice.hint, "" if choice.enabled else tr("not available now")]
+        return ", ".join(part for part in parts if part)
 
     def _search(self, text: str) -> None:
         self._rank(text)

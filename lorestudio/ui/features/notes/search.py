@@ -177,7 +177,7 @@ class SearchPane(Pane):
         try:
             query = parse_query(words, options)
         except InputError as error:
-            self._say(str(error))
+            self.state.setText(str(error))
             self.say_empty(tr("Not searched"), str(error))
             self._settle()
             return
@@ -199,19 +199,20 @@ class SearchPane(Pane):
         try:
             replacer = self._replacer()
         except InputError as error:
-            self._say(str(error))
+            self.state.setText(str(error))
             return
         chosen = self._chosen()
         if replacer is None or not chosen:
             return
         paths = [note.path for note in chosen]
-        self._work.carry_out(lambda _vaults: plan_replace(replacer, chosen), lambda _done: self.run(), self._say, paths)
+        say, again = self.state.setText, lambda _done: self.run()
+        self._work.carry_out(lambda _vaults: plan_replace(replacer, chosen), again, say, paths)
 
     # ---- searching --------------------------------------------------------------------------------------------------
 
     def _start(self, query: SearchQuery) -> None:
         token = self._cancel = CancelToken()
-        self._say(tr("Searching…"))
+        self.state.setText(tr("Searching…"))
         self.stop.show()
         self.pages.setCurrentWidget(self.tree)
         send = partial(self._arrived.emit, token)
@@ -234,7 +235,7 @@ class SearchPane(Pane):
                 self.tree.expand(self.model.index_of(group))
         if first == 0 and rows:
             self.tree.setCurrentIndex(self.model.index(0, 0))
-        self._say(tr("Searching… {found}", found=self._counted()))
+        self.state.setText(tr("Searching… {found}", found=self._counted()))
         self._settle()
 
     def _ended(self, token: CancelToken, cut: bool) -> None:
@@ -242,19 +243,19 @@ class SearchPane(Pane):
             return
         self.stop.hide()
         if not self.model.groups:
-            self._say(tr("Nothing found"))
+            self.state.setText(tr("Nothing found"))
             words = shorten(self.field.text(), 60)
             self.say_empty(tr("Nothing found"), tr("No note has “{words}” in what is searched.", words=words))
         else:
             more = " " + tr("The search ended there; search for something rarer.") if cut else ""
-            self._say(self._counted() + more)
+            self.state.setText(self._counted() + more)
         self._preview()
 
     def _wrong(self, token: CancelToken, sentence: str) -> None:
         if token is not self._cancel:
             return
         self.stop.hide()
-        self._say(tr("Stopped. {found}", found=self._counted()) if token.cancelled else sentence)
+        self.state.setText(tr("Stopped. {found}", found=self._counted()) if token.cancelled else sentence)
         self._preview()
 
     def _counted(self) -> str:
@@ -280,7 +281,7 @@ class SearchPane(Pane):
         try:
             replacer = self._replacer() if self.more.isChecked() else None
         except InputError as error:
-            self._say(str(error))
+            self.state.setText(str(error))
             replacer = None
         notes = [group.key for group in self.model.groups if isinstance(group.key, FoundNote)]
         if replacer is None or not notes:
@@ -290,7 +291,7 @@ class SearchPane(Pane):
             tr("Looking at the replacements"),
             lambda _report: replacements(replacer, notes),
             done=lambda new: self._show_new(new) if mine == self._look else None,
-            failed=lambda error: self._say(sentence_of(error)),
+            failed=lambda error: self.state.setText(sentence_of(error)),
         )
 
     def _show_new(self, new: Mapping[tuple[Path, SearchHit], str]) -> None:
@@ -339,12 +340,9 @@ class SearchPane(Pane):
         first = tr("Search, and tick the places first.") if self._work.writes else tr(READ_ONLY)
         able(self.apply, ticked > 0 and self._work.writes, first)
 
-    def _say(self, text: str) -> None:
-        self.state.setText(text)
-
     def _say_nothing(self) -> None:
         self.stop.hide()
-        self._say("")
+        self.state.setText("")
         if self._session.project is None:
             self.say_empty(tr("No vault"), tr("Open the folder with your notes to search them."))
         else:
