@@ -155,14 +155,16 @@ def import_books(
     vault = _vault(into)
     left: _Left[Path] = _Left(alone=len(files) == 1)
     plan = choice.planned(files, vault, given.reading, left)
-    _tell(plan.reports, lambda: [each.as_json() for each in plan.reports], report, as_json=given.as_json)
+    reports = plan.reports
+    _tell(reports, lambda: [each.as_json() for each in reports], report, as_json=given.as_json)
     if not given.as_json:
         for one in [one for one in plan.entries if one.twin and one.filename][:_SHOWN]:
             echo(f"{one.fate.title}: {one.twin} has {one.alike} ({one.way})")
     if not given.allows(f"Import them into {vault.folder}?"):
         left.end()
         return
-    changes, made = plan.planned.changes, into.exists()
+    changes, made, notes = plan.planned.changes, into.exists(), plan.notes
+    del plan  # its books take more than what is written
     with refused(lambda reason: InputError(into, reason), "the folder cannot be made ({reason})."):
         into.mkdir(parents=True, exist_ok=True)
     log = change_log([vault.folder])
@@ -174,7 +176,7 @@ def import_books(
             vault=[str(vault.folder)], settings=given.settings, rules=given.rules, answers=summaries,
             apply=not given.yes, accept_all=given.yes, yes=given.yes,
         )  # fmt: skip
-        propose_summaries(wanted, lambda project: [one for one in project.index.entries if one.filename in plan.notes])
+        propose_summaries(wanted, lambda project: [one for one in project.index.entries if one.filename in notes])
     else:
         say("AI selection chooses by summaries: `lorestudio propose summaries` has some proposed.")
     left.end()
