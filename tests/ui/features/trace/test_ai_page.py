@@ -15,6 +15,7 @@ from lorestudio.llm.messages import ChatRequest
 from lorestudio.trace.model import AiCall, Phase, StageRecord, Trace
 from lorestudio.ui.features.trace.ai_page import CHUNK, OVERVIEW, REPLY, SYSTEM, USER, AiPage
 from lorestudio.ui.shell.theme import Palette, Theme
+from lorestudio.ui.state.ai_calls import ChosenItem
 from lorestudio.ui.state.replay_worker import LiveRun
 from lorestudio.ui.widgets import find_line
 from lorestudio.ui.widgets.find_line import MOST_FOUND
@@ -249,3 +250,10 @@ def test_the_overview_takes_the_colours_of_another_theme(page: AiPage, theme: Th
         theme.choose(name)
         seen.append(theme.palette.text_muted.lower() in page.overview.toHtml().lower())
     assert seen == [True] * 3
+
+
+def test_what_became_of_a_choice_has_the_colour_of_its_tone(page: AiPage, theme: Theme) -> None:
+    inks = {"neutral": theme.palette.text_muted, "good": theme.palette.good, "error": theme.palette.error}
+    for tone, ink in inks.items():
+        shown = page._choices(RECORD, [ChosenItem("Bell", (), "", "", "", "so it went", tone)])
+        assert f"color:{ink}" in shown.partition("so it went")[0].rpartition("<")[2].replace(" ", "")
