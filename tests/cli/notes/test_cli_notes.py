@@ -110,6 +110,11 @@ def test_undo_of_a_lorebook_leaves_the_others_in_its_folder_alone(lorestudio: Ru
     assert (book.read_bytes(), "Keep" in other.read_text(encoding="utf-8")) == (before, True)
     assert lorestudio("undo", other, "--yes").exit_code == 0
     assert other.read_bytes() == changed
+    table = book.with_name("Made.csv")
+    assert lorestudio("export", book, "--to", table, "--yes").exit_code == 0
+    assert table.exists()
+    assert lorestudio("undo", book, "--yes").exit_code == 0
+    assert not table.exists()
 
 
 def test_a_lorebook_is_named_from_where_one_is(lorestudio: Run, book: Path, monkeypatch: pytest.MonkeyPatch) -> None:

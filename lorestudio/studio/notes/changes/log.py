@@ -408,16 +408,17 @@ class ChangeLog:
 
     `folder` holds the log, the history and the trash of all vaults (`default_folder()` for a person's own); `roots` are
     the vaults' folders: nothing outside them is touched but another program's file that goes with one of them, and only
-    steps that are wholly about them can be undone here; where `about` names a file, those that change it.
+    steps that are wholly about them can be undone here; with `about`, those of them that change one of these files, or
+    make a new one whose home is among these folders.
     Several studios may use one folder. Every method waits for the disk and for other studios, so a window calls it
     from a worker; the properties do not.
     """
 
     def __init__(
-        self, folder: Path, roots: Sequence[Path], clock: Callable[[], datetime] = utc_now, about: Path | None = None
+        self, folder: Path, roots: Sequence[Path], clock: Callable[[], datetime] = utc_now, about: Collection[Path] = ()
     ) -> None:
         """Open the log; nothing is written. Raises VaultError where it cannot be read."""
-        self._about = about
+        self._about = frozenset(about)
         self.snapshots = Snapshots(folder / "history", clock)
         self.trash = Trash(folder / "trash", clock)
         self._folder = folder
@@ -574,13 +575,15 @@ class ChangeLog:
     def _take_over(self, state: JournalState) -> None:
         steps = sorted(state.steps.values(), key=lambda step: step.order)
         inside = [step for step in steps if self._is_inside(step.changes)]
-        about = self._about
-        visible = [step for step in inside if about is None or any(about == each.path for each in step.changes)]
+        visible = [step for step in inside if not self._about or any(map(self._is_about, step.changes))]
         self._problems.update(dict.fromkeys(state.problems))
         self.half_done = next((run.title for run in state.unfinished.values() if self._is_inside(run.changes)), "")
         self._done = tuple(step for step in visible if not step.undone)
         self._undone = tuple(step for step in visible if step.undone)
         self._elsewhere = tuple(step for step in steps if step not in inside and not step.undone)
+
+    def _is_about(self, change: LoggedChange) -> bool:
+        return change.path in self._about or (change.before is None and change.home in self._about)
 
     def _is_inside(self, changes: Sequence[LoggedChange]) -> bool:
         return all(self._roots.has(change) for change in changes)
