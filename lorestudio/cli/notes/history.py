@@ -20,7 +20,7 @@ from lorestudio.settings.files import real_path
 from lorestudio.studio.notes.book_entries import is_there
 from lorestudio.studio.notes.changes.log import ChangeLog
 from lorestudio.studio.notes.changes.snapshots import NoteSnapshot
-from lorestudio.studio.tuning.expectations import FILE_NAME
+from lorestudio.studio.tuning.expectations import about_books
 from lorestudio.trace.wording import plural, time_words
 from lorestudio.vault.files import SaveError, VaultError, default_folder
 from lorestudio.vault.folder import no_folder
@@ -66,15 +66,15 @@ def undo(
     """Take the newest change of a vault's notes back: an import, an export, a sync, fixes, a renaming.
 
     All files of it are what they were before, the lorebook of a sync included. Where a file was changed since, nothing
-    is done, and the file is named. Of a lorebook: the newest change of it, of what is
-    expected beside it, or an export to a new file.
+    is done, and the file is named. Of a lorebook: the newest change of it, of what is expected beside it, or an export
+    to a new file.
     """
     folder = changed_in(vault)
     if vault.suffix == NOTE_SUFFIX and vault.is_file():
         undone = f"lorestudio undo {shlex.quote(str(folder))}"
         raise InputError(vault, f"this is a note. What was changed in it is undone by its folder: {undone}")
     place = real_path(vault)
-    log = ChangeLog(default_folder(), [folder], about=(place, folder, folder / FILE_NAME) if place != folder else ())
+    log = ChangeLog(default_folder(), [folder], about=about_books([place]) if place != folder else ())
     if not folder.is_dir() and not log.titles:  # of a folder that is gone, notes can still be brought back
         raise VaultError(no_folder(folder))
     say_all(log.mend_interrupted())

@@ -458,6 +458,15 @@ def expectations_path(folders: Sequence[Path]) -> Path | None:
     return folders[0] / FILE_NAME if folders else None
 
 
+def about_books(books: Sequence[Path]) -> tuple[Path, ...]:
+    """What a `ChangeLog` of lorebooks is about: the files, what is expected beside them, and new files there.
+
+    Other lorebooks lie in the same folders.
+    """
+    folders = {book.parent for book in books}
+    return (*books, *folders, *(folder / FILE_NAME for folder in folders))
+
+
 def load(path: Path) -> Expectations:
     """What a file expects, nothing where there is none. Raises InputError where it is no such file at all."""
     if not path.exists():

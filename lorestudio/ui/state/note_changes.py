@@ -18,6 +18,7 @@ from lorestudio.studio.notes.changes.change_set import ChangedMeanwhileError, Ch
 from lorestudio.studio.notes.changes.log import ChangeLog, Report
 from lorestudio.studio.notes.trash import Trashed
 from lorestudio.studio.notes.vault_notes import FreshNotes, Planned, VaultNotes, listed
+from lorestudio.studio.tuning.expectations import about_books
 from lorestudio.ui.shell.jobs import Newest, is_heard, listener_of
 from lorestudio.ui.shell.words import Notice, Tone, count, sentence_of, tr
 from lorestudio.ui.state.drafts import Drafts
@@ -88,6 +89,7 @@ class NoteWork(QObject):
         self.folders: tuple[Path, ...] = ()
         """The folders of the vaults that are open."""
         self._roots: tuple[Path, ...] = ()  # without a vault, those that lorebooks lie in
+        self._about: tuple[Path, ...] = ()  # of lorebooks, as other ones lie in the same folders
         self._log: ChangeLog | None = None
         self._fresh: FreshNotes | None = None
         self._entries = BookNotes()
@@ -287,10 +289,11 @@ class NoteWork(QObject):
         project = self._session.project
         folders = tuple(project.roots) if project else ()
         roots = tuple(project.changed_in) if project else ()
-        if roots == self._roots:
+        about = about_books(project.book_paths) if project and not folders else ()
+        if (roots, about) == (self._roots, self._about):
             self._look_again()
             return
-        self.folders, self._roots = folders, roots
+        self.folders, self._roots, self._about = folders, roots, about
         self._fresh = FreshNotes(folders) if roots else None
         self._entries = BookNotes()
         self._log = None
@@ -302,14 +305,14 @@ class NoteWork(QObject):
             return
 
         def work(_report: object) -> tuple[ChangeLog, tuple[str, ...], list[str]]:
-            log = ChangeLog(keep_in, roots)
+            log = ChangeLog(keep_in, roots, about=about)
             mended = log.mend_interrupted()
             log.tidy()
             left = [sentence for folder in folders for sentence in sweep(folder, time.time())]
             return log, mended, left
 
         title = tr("Reading the log of changes")
-        self.jobs.start(title, work, done=lambda result: self._opened(roots, *result), failed=self._failed)
+        self.jobs.start(title, work, done=lambda result: self._opened(about or roots, *result), failed=self._failed)
 
     def _look_again(self) -> None:
         """Another window or program that changed the notes has added to the log, too."""
@@ -320,9 +323,9 @@ class NoteWork(QObject):
                 title, lambda _report: log.refresh(), done=lambda _none: self.changed.emit(), failed=self._failed
             )
 
-    def _opened(self, roots: tuple[Path, ...], log: ChangeLog, mended: tuple[str, ...], left: Sequence[str]) -> None:
+    def _opened(self, whose: tuple[Path, ...], log: ChangeLog, mended: tuple[str, ...], left: Sequence[str]) -> None:
         """`mended` says what was put right, `left` which files a crash left that cannot be deleted."""
-        if roots != self._roots:
+        if whose != (self._about or self._roots):
             return
         self._log = log
         for sentence in (*left, *log.problems):

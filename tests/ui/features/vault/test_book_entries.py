@@ -264,6 +264,24 @@ def test_read_as_notes_the_entries_keep_their_own_orders(window: MainWindow) -> 
     assert dict(orders(window))["Gate"] > dict(orders(window))["Bell"]
 
 
+def test_undo_leaves_the_other_books_of_the_folder_alone(window: MainWindow, tmp_path: Path) -> None:
+    """The newest change of any book in the folder was taken back, of one that is not even open."""
+    book, other = tmp_path / "Book.json", tmp_path / "Other.json"
+    other.write_text(TEXT, "utf-8")
+    window.vault.retitled.emit(window.session.entry(window.selection.entry), "Great Bell")
+    settle(window)
+    changed = book.read_bytes()
+    window.session.set_project(open_project([other]))
+    settle(window)
+    assert not window.commands.actions["vault.undo"].isEnabled()
+    window.session.set_project(open_project([book]))
+    settle(window)
+    assert window.commands.actions["vault.undo"].isEnabled()
+    window.run("vault.undo")
+    settle(window)
+    assert (titles(window), book.read_bytes() != changed) == (["Bell", "Gate"], True)
+
+
 def test_an_entry_is_retitled_in_the_tree_at_once(window: MainWindow) -> None:
     window.vault.retitled.emit(window.session.entry(window.selection.entry), "Great Bell")
     settle(window)
