@@ -126,33 +126,15 @@ def json_bytes(value: Json) -> bytes:
 
     Raises SettingsError for numbers that JSON has no spelling for.
     """
-    written = io.BytesIO()
-    for part in _json_parts(value):
-        written.write(part.encode())
-    return written.getvalue()
-
-
-def json_as_text(value: Json) -> str:
-    """What `json_bytes` writes, as a text. Raises SettingsError."""
-    text = ""
-    for part in _json_parts(value):
-        text += part  # it grows in its place; made of all bytes, or pieces, a large book's link would be there twice
-    return text
-
-
-_HALF: Final = re.compile("[\ud800-\udfff]")
-
-
-def _json_parts(value: Json) -> Iterator[str]:
-    """Some pieces at a time: those of a large book's link take several times what they come to."""
+    written = io.BytesIO()  # some pieces at a time: those of a large book's link take several times what they come to
     pieces = json.JSONEncoder(ensure_ascii=False, indent=4, allow_nan=False).iterencode(value)
     try:
         while part := "".join(islice(pieces, 4096)):
-            # Halves of pairs become the escapes they came from.
-            yield _HALF.sub(lambda half: f"\\u{ord(half[0]):x}", part)
+            written.write(part.encode("utf-8", "backslashreplace"))  # halves of pairs become the escapes they came from
     except (ValueError, RecursionError) as error:
         raise SettingsError(f"The settings cannot be written as JSON ({error}). Correct the file by hand.") from None
-    yield "\n"
+    written.write(b"\n")
+    return written.getvalue()
 
 
 def real_path(path: Path) -> Path:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from lorestudio.settings.files import append_line, json_as_text, json_bytes, read_whole, write_atomically
+from lorestudio.settings.files import append_line, read_whole, write_atomically
 
 MEBIBYTE = 1024 * 1024
 PICTURE, ARCHIVE, JPEG = b"\x89PNG\r\n\x1a\n", b"PK\x03\x04", b"\xff\xd8\xff"
@@ -137,21 +137,3 @@ def test_a_disk_that_does_not_clear_away_either_says_what_it_said_first(
         write_atomically(path, b"new")
     assert path.exists() is not full
     assert error is None or error.value.filename == str(path)
-
-
-def test_json_as_a_text_says_what_its_bytes_say() -> None:
-    value = {"a": "half \ud800, whole \U0001f600, é", "n": [2.5, None]}
-    told = '{\n    "a": "half \\ud800, whole \U0001f600, é",\n    "n": [\n        2.5,\n        null\n    ]\n}\n'
-    assert json_as_text(value) == told
-    assert json_bytes(value) == told.encode()
-
-
-def test_a_large_document_is_there_once_while_it_becomes_a_text() -> None:
-    entries = {str(number): {"uid": number, "content": "A lamp. " * 40} for number in range(5000)}
-    tracemalloc.start()
-    try:
-        text = json_as_text(entries)
-        _now, most = tracemalloc.get_traced_memory()
-    finally:
-        tracemalloc.stop()
-    assert most < 1.5 * len(text)

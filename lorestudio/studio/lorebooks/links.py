@@ -20,7 +20,7 @@ from lorestudio.exchange.json_file import parse_document, read_file, same_value
 from lorestudio.exchange.lorebooks.documents import Lore
 from lorestudio.exchange.lorebooks.notes import Raw
 from lorestudio.exchange.problems import checked
-from lorestudio.settings.files import READ_AT_MOST, json_as_text
+from lorestudio.settings.files import READ_AT_MOST, json_bytes
 from lorestudio.studio.notes.vault_notes import VaultNotes
 from lorestudio.vault.folder import walked
 
@@ -68,12 +68,12 @@ class BookLink(Terse, frozen=True):
     @property
     def text(self) -> str:
         """The link as it is written."""
-        return json_as_text({
+        return json_bytes({
             "version": _VERSION, "book": self.book, "file": self.file, "format": self.form, "folder": self.folder,
             "entries": self.entries,
             "notes": {uid: _spelled(note) for uid, note in self.notes.items()},
             "original": self.original, **({"heads": True} if self.heads else {}),
-        })  # fmt: skip
+        }).decode()  # fmt: skip
 
 
 def _spelled(note: LinkedNote) -> dict[str, Json]:
