@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from msgspec import Struct
-from PySide6.QtCore import QEvent, QObject, QPersistentModelIndex, QPointF, QRect, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QObject, QPersistentModelIndex, QPointF, QRect, QRectF, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QHelpEvent, QMouseEvent, QPainter, QTextCursor
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -341,7 +341,8 @@ class ChatDelegate(QStyledItemDelegate):
         return True
 
 
-LEAST_HEIGHT = 110
+LEAST_HEIGHT: Final = 110
+_AROUND_FIELD: Final = 30
 
 
 class MessageDelegate(ChatDelegate):
@@ -374,6 +375,13 @@ class MessageDelegate(ChatDelegate):
         if self._field is not None:
             self.closeEditor.emit(self._field, self.EndEditHint.NoHint)
 
+    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
+        """Qt: a short message that is edited makes room for its field, which else covers the one above the last."""
+        hint = super().sizeHint(option, index)
+        if self._field is not None and index == self._place:
+            hint.setHeight(max(hint.height(), LEAST_HEIGHT + _AROUND_FIELD))
+        return hint
+
     def createEditor(self, parent: QWidget, _option: QStyleOptionViewItem, index: Index) -> QWidget:
         """Qt: a field over the message."""
         field = MessageField(parent, tabChangesFocus=True)
@@ -385,12 +393,15 @@ class MessageDelegate(ChatDelegate):
         field.given_up.connect(self.give_up)
         field.given_up.connect(self.given_up)
         self._field, self._place = field, QPersistentModelIndex(index)
+        self.sizeHintChanged.emit(index)
+        QTimer.singleShot(0, field, lambda: self._view.scrollTo(self._place))
         return field
 
     def destroyEditor(self, editor: QWidget, index: Index) -> None:
         """Qt: an edit has ended."""
         if editor is self._field:
             self._field = None
+            self.sizeHintChanged.emit(index)
         super().destroyEditor(editor, index)
 
     def setEditorData(self, editor: QWidget, index: Index) -> None:
@@ -413,7 +424,7 @@ class MessageDelegate(ChatDelegate):
         holder = editor.parentWidget()
         room = holder.rect() if holder is not None else option.rect
         top = option.rect.top() + 26
-        height = max(LEAST_HEIGHT, option.rect.height() - 30)
+        height = max(LEAST_HEIGHT, option.rect.height() - _AROUND_FIELD)
         height = min(height, room.height())
         top = max(0, min(top, room.bottom() - height))
         editor.setGeometry(QRect(option.rect.left() + 40, top, option.rect.width() - 48, height))

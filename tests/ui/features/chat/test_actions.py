@@ -845,6 +845,21 @@ def test_an_edit_is_one_of_the_swipe_that_is_shown(opened: MainWindow, qtbot: Qt
     assert sorted(message.swipes[0]) == ["\n", "A", "a"]
 
 
+def test_the_field_over_a_short_last_message_covers_no_other_one(opened: MainWindow, qtbot: QtBot) -> None:
+    view, last = opened.chat.view, len(texts(opened)) - 1
+    before = view.visualRect(view.model().index(last, 0)).height()
+    field = field_over(opened, last, qtbot)
+    settle(opened, qtbot)
+    above = view.visualRect(view.model().index(last - 1, 0))
+    assert field.geometry().height() > before
+    assert view.viewport().rect().contains(field.geometry())
+    assert not above.intersects(field.geometry())
+    qtbot.keyClick(field, Qt.Key.Key_Escape)
+    settle(opened, qtbot)
+    drain()
+    assert view.visualRect(view.model().index(last, 0)).height() == before
+
+
 def test_who_leaves_the_field_has_finished_the_edit(opened: MainWindow, qtbot: QtBot) -> None:
     opened.activateWindow()
     opened.chat.choose(1)
