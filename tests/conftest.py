@@ -84,13 +84,6 @@ def go_away(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     return go
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What random examples happen to reach counts for no floor of coverage: they run unwatched, twice as fast."""
-    for item in items:
-        if getattr(getattr(item, "obj", None), "is_hypothesis_test", False):
-            item.add_marker(pytest.mark.no_cover)
-
-
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Iterator[None]:
     """Modules and tests stay until the end: Python's collector need not walk through them, neither now nor later.

@@ -30,7 +30,7 @@ StageName: TypeAlias = str
 """A stage of a run, as `StageRecord.name` spells it. The module of a system's settings lists those that they change."""
 
 Unit: TypeAlias = Literal[
-    "", "messages", "exchanges", "tokens", "entries", "generations", "ms", "seconds", "characters"
+    "", "messages", "exchanges", "tokens", "entries", "generations", "ms", "seconds", "days", "characters", "MiB"
 ]
 
 Spelling: TypeAlias = Literal["", "list", "null"]

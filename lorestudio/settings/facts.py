@@ -123,12 +123,14 @@ class FactsSettings(Section):
         low=-1.0, high=1.0, affects=_FIND,
     )  # fmt: skip
     forgetting: bool = finding(False, "Forgetting", "Memories fade that are not asked for.")
-    half_life_days: float = finding(180.0, "Half-life", "Days until a memory counts half.", low=0.01, high=10_000.0)
+    half_life_days: float = finding(
+        180.0, "Half-life", "How long until a memory counts half.", unit="days", low=0.01, high=10_000.0
+    )
     recency_weight: float = finding(
         0.0, "Weight of newness", "How much of the score is how new a memory is.", low=0.0, high=1.0
     )
     recency_max_age_days: float = finding(
-        90.0, "Old from", "Days after which a memory counts as old.", low=0.01, high=10_000.0
+        90.0, "Old from", "How long until a memory counts as old.", unit="days", low=0.01, high=10_000.0
     )
     diversity_weight: float = finding(
         0.0, "Weight of variety", "How much a memory loses for resembling those before it.", low=0.0, high=1.0

@@ -173,5 +173,5 @@ def unit_for(unit: Unit, value: float) -> str:
 
 _ONE: Final[dict[Unit, str]] = {
     "messages": "message", "tokens": "token", "entries": "entry", "generations": "generation", "seconds": "second",
-    "characters": "character", "exchanges": "exchange",
+    "characters": "character", "exchanges": "exchange", "days": "day",
 }  # fmt: skip

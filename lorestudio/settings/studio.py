@@ -25,10 +25,10 @@ class AttachSettings(Section):
         low=0, high=65535, least="a free one",
     )  # fmt: skip
     keep_days: int = capture(
-        14, "Days that captures are kept", "Older ones are deleted when a new one comes.", low=1, high=3650
+        14, "Captures are kept for", "Older ones are deleted when a new one comes.", unit="days", low=1, high=3650
     )
     keep_mebibytes: int = capture(
-        200, "Room for captures, in MiB", "Where they take more, the oldest are deleted.", low=1, high=100_000
+        200, "Room for captures", "Where they take more, the oldest are deleted.", unit="MiB", low=1, high=100_000
     )
     keep_auxiliary: bool = capture(
         True, "Keep what comes over the second address",
