@@ -17,7 +17,7 @@ from collections.abc import Callable, Coroutine
 from concurrent import futures
 from contextvars import Context
 from functools import partial
-from inspect import iscoroutinefunction
+from inspect import getclosurevars, iscoroutinefunction, isfunction
 from typing import Any, Final, TypeVar
 from weakref import WeakSet
 
@@ -276,7 +276,8 @@ class Jobs(QObject):
         A coroutine must leave what takes long to `asyncio.to_thread`; a function can have `job.run` wait for a
         coroutine. The others are called on the GUI thread with what came of it, `ended` after all of them; a job that
         was stopped fails with Cancelled. Whoever is deleted meanwhile hears nothing: `owner`, else the object whose
-        method a function is. A `standing` job goes on until it is stopped, and nobody waits for it.
+        method a function is, or in whose method it was written. A `standing` job goes on until it is stopped, and
+        nobody waits for it.
         """
         job = Job(title, work, self._until_closed(reported or _ignore, owner))
         done = self._until_closed(done or _ignore, owner)
@@ -349,7 +350,7 @@ class Jobs(QObject):
         finally:
             for known in (self._running, self._telling):
                 known.discard(job)
-            if ended is not None and not self.closed:
+            if ended is not None and not self.closed and is_heard(ended):
                 ended()
 
     def _unheard(self, error: Exception) -> None:
@@ -515,9 +516,13 @@ class Strand:
 
 
 def listener_of(told: Callable[..., object]) -> QObject | None:
-    """The object whose method it is, also with arguments given already; None where it is none of Qt's."""
+    """The object whose method it is, also with arguments given already, or the `self` that it speaks of.
+
+    None where it is none of Qt's.
+    """
     bound = told.func if isinstance(told, partial) else told
-    listener = getattr(bound, "__self__", None)
+    written_here = getclosurevars(bound).nonlocals if isfunction(bound) else {}
+    listener = getattr(bound, "__self__", written_here.get("self"))
     return listener if isinstance(listener, QObject) else None
 
 

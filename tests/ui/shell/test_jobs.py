@@ -40,6 +40,9 @@ class Listener(QObject):
     def hear_of(self, what: str, news: object) -> None:
         self.heard.append((what, news))
 
+    def written_in_a_method(self) -> dict[str, Any]:
+        return {"done": lambda news: self.hear(news), "ended": lambda: self.objectName()}
+
 
 @pytest.fixture
 def jobs(qapp: object) -> Iterator[Jobs]:
@@ -56,11 +59,12 @@ def start(jobs: Jobs, go: Event, way: str, listener: Listener) -> None:
         "method": {"done": listener.hear},
         "partial": {"done": partial(listener.hear_of, "it")},
         "lambda": {"done": lambda news: listener.hear_of(way, news), "owner": listener},
+        "written in a method": listener.written_in_a_method(),
     }
     jobs.start("Waiting", lambda _report: go.wait(5), failed=lambda _error: None, **ways[way])
 
 
-@pytest.mark.parametrize("way", ["method", "partial", "lambda"])
+@pytest.mark.parametrize("way", ["method", "partial", "lambda", "written in a method"])
 @pytest.mark.parametrize("there", [True, False])
 def test_whoever_is_deleted_hears_nothing(jobs: Jobs, qtbot: QtBot, way: str, there: bool) -> None:
     heard: list[object] = []
