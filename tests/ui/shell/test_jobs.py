@@ -41,7 +41,7 @@ class Listener(QObject):
         self.heard.append((what, news))
 
     def written_in_a_method(self) -> dict[str, Any]:
-        return {"done": lambda news: self.hear(news), "ended": lambda: self.objectName()}
+        return {"done": lambda news: self.hear_of("it", news), "ended": lambda: self.setObjectName("told")}
 
 
 @pytest.fixture
