@@ -1,4 +1,4 @@
-"""The history of notes: what was kept of one, a version printed or put back, and the newest change taken back."""
+"""The history of notes: the versions of one, the newest change taken back, and what lies in the trash."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Annotated
 from rich.table import Table
 
 from lorestudio.cli.command import Limits
-from lorestudio.cli.notes.notes import LoreArgument, changed_in
+from lorestudio.cli.notes.notes import LoreArgument, change_log, changed_in
 from lorestudio.cli.options import DoItOption, JsonOption
 from lorestudio.cli.output import ask_first, echo, print_json, say, say_all
 from lorestudio.cli.screen import Screen, figure, filled, fixed, fold, listing
@@ -18,8 +18,10 @@ from lorestudio.domain.records import picked
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.files import real_path
 from lorestudio.studio.notes.book_entries import is_there
+from lorestudio.studio.notes.changes.change_set import NameTakenError
 from lorestudio.studio.notes.changes.log import ChangeLog
 from lorestudio.studio.notes.changes.snapshots import NoteSnapshot
+from lorestudio.studio.notes.trash import Trashed
 from lorestudio.studio.tuning.expectations import about_books
 from lorestudio.trace.wording import plural, time_words
 from lorestudio.vault.files import SaveError, VaultError, default_folder
@@ -98,6 +100,59 @@ def undo(
     say_all(log.problems)
 
 
+def trash(
+    vault: Annotated[Path, "<VAULT>", "The folder whose deleted notes are listed; it may be gone by now."],
+    *,
+    show: Annotated[int | None, Limits(1), "Print note N."] = None,
+    restore: Annotated[int | None, Limits(1), "Put note N back where it lay."] = None,
+    name: Annotated[str | None, "--as", "NAME", "With --restore: under this file name, in the same folder."] = None,
+    delete: Annotated[int | None, Limits(1), "Delete note N for good."] = None,
+    empty: Annotated[bool, "Delete all of them for good."] = False,
+    yes: DoItOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """List the deleted notes of a vault, the newest first; print one, put one back, or delete them for good."""
+    given = [each for each in (show, restore, delete) if each is not None]
+    if len(given) + empty > 1:
+        raise InputError("trash", "--show, --restore, --delete and --empty do not go together. Give one of them.")
+    if name is not None and (restore is None or Path(name).name != name):
+        raise InputError("--as", "it is the new file name of the note that --restore puts back, without a folder.")
+    folder = changed_in(vault)
+    log = change_log([folder])
+    found = log.trash.list(folder)
+    if given and given[0] > len(found):
+        there = f"The last one is {len(found)}" if found else "The trash has none"
+        raise InputError(vault, f"the trash has no note {given[0]} of this vault. {there}.")
+    chosen = found[given[0] - 1] if given else None
+    if chosen is not None and show is not None:
+        echo(log.trash.read(chosen).encode(), nl=False)
+    elif chosen is not None and restore is not None:
+        try:
+            path = log.restore(chosen, None if name is None else chosen.path.with_name(name))
+        except NameTakenError as error:
+            raise InputError(error.path, f"{error} To do so: --as {shlex.quote(error.offer.name)}") from error
+        say(f"{path} is back.")
+    elif chosen is not None or (empty and found):
+        gone = found if chosen is None else (chosen,)
+        what = plural(len(gone), "# note|# notes") if chosen is None else f"“{chosen.filename}”"
+        ask_first(f"Delete {what} for good?", yes=yes, nothing="nothing was deleted")
+        for each in gone:
+            log.trash.remove(each)
+        say(f"deleted for good: {what}.")
+    elif as_json:
+        print_json([_trashed_json(number, each) for number, each in enumerate(found, 1)], 1)
+    elif found:
+        rows = ((str(number), each.filename, _when(each)) for number, each in enumerate(found, 1))
+        Screen().print(filled(listing(figure("note"), fold("file"), fixed("deleted")), rows))
+    else:
+        say("the trash has no note of this vault.")
+    say_all(log.problems)
+
+
+def _trashed_json(number: int, each: Trashed) -> dict[str, Json]:
+    return {"note": number, "file": each.filename, "deleted": each.time.isoformat(), "digest": each.digest}
+
+
 def _numbered(path: Path, found: tuple[NoteSnapshot, ...], number: int, option: str) -> NoteSnapshot:
     """The version with this number, the newest being 1. Raises InputError where there is none."""
     if number > len(found):
@@ -127,8 +182,8 @@ def _json(number: int, each: NoteSnapshot) -> dict[str, Json]:
     return {"version": number, "kept": each.time.isoformat(), **picked(each, "size", "digest", "reason")}
 
 
-def _when(snapshot: NoteSnapshot) -> str:
-    return time_words(snapshot.time.timestamp() * 1000)
+def _when(kept: NoteSnapshot | Trashed) -> str:
+    return time_words(kept.time.timestamp() * 1000)
 
 
 def _gone(log: ChangeLog) -> str:

@@ -1,4 +1,4 @@
-"""The commands that work on the notes of a vault: search, rename, order, change, move, delete, links, and
+"""The commands that work on the notes of a vault: search, rename, order, change, move, new, delete, links, and
 making entries of ordinary notes.
 """
 
@@ -36,13 +36,21 @@ from lorestudio.studio.notes.book_entries import (
     entry_changes,
     is_book_entry,
     plan_copies,
+    plan_new_entry,
     plan_removal,
     plan_title,
 )
 from lorestudio.studio.notes.changes.change_set import NoteFileChange
 from lorestudio.studio.notes.changes.log import ChangeLog
 from lorestudio.studio.notes.making_entries import PlainNote, candidates, groups, plain_notes, plan_entries
-from lorestudio.studio.notes.note_files import plan_delete, plan_duplicate
+from lorestudio.studio.notes.note_files import (
+    Template,
+    plan_delete,
+    plan_duplicate,
+    plan_new,
+    templates,
+    usual_template,
+)
 from lorestudio.studio.notes.renaming import NewName, OldKey, plan_move, plan_rename
 from lorestudio.studio.notes.search import (
     FoundNote,
@@ -58,7 +66,7 @@ from lorestudio.studio.notes.vault_notes import Planned, VaultNotes, find_note, 
 from lorestudio.studio.project.project import Project, open_project
 from lorestudio.systems.base import Deciding, Wake, WakeFinder
 from lorestudio.trace.wording import plural
-from lorestudio.vault.files import NoteFile, default_folder
+from lorestudio.vault.files import NoteFile, default_folder, utc_now
 from lorestudio.vault.front_matter import parse
 from lorestudio.vault.links.index import LinkIndex
 from lorestudio.vault.links.references import Excerpt
@@ -222,6 +230,47 @@ def move_notes(
     if vault.is_file():
         raise InputError(vault, "entries of a lorebook lie in no folder. Give the folder of a vault.")
     _carry_out_plan(vault, notes, lambda lore, paths: plan_move([lore], paths, folder), dry_run=dry_run)
+
+
+def new_note(
+    vault: LoreArgument,
+    title: Annotated[str, "<TITLE>", "What it is called; the file of a note is called so too."],
+    *,
+    folder: Annotated[str, "FOLDER", "The note's folder in the vault, new or not."] = "",
+    template: Annotated[
+        str | None,
+        "What the note begins with: a template of the vault's or of the studio's, such as character or place; none "
+        "for a bare heading. Default: what fits most notes of the folder.",
+    ] = None,
+    dry_run: Annotated[bool, "Print what would change, and change nothing."] = False,
+) -> None:
+    """Make a note from a template, or an entry in a lorebook, as one step."""
+    place = changed_in(vault)
+    log = change_log([place], dry_run=dry_run)
+    if vault.is_file():
+        if folder or template is not None:
+            option = "--folder" if folder else "--template"
+            raise InputError(option, "an entry of a lorebook has neither folder nor template. Leave the option out.")
+        planned, _path = plan_new_entry(place / real_path(vault).name, title)
+    else:
+        notes = notes_of(vault)
+        planned = plan_new([notes], notes, folder, title, _template(notes, folder, template), utc_now().astimezone())
+    carry_out(log, [place], planned, dry_run=dry_run)
+
+
+def _template(notes: VaultNotes, folder: str, name: str | None) -> Template | None:
+    """The template of that name, by default that of most notes in the folder. Raises InputError."""
+    if name == "none":
+        return None
+    found = templates(notes)
+    if name is None:
+        entries, here = open_project([str(notes.folder)]).index.entries, folder.strip("/ ")
+        return found[usual_template(found, [each for each in entries if each.filename.rpartition("/")[0] == here])]
+    chosen = next((each for each in found if each.name.lower() == name.lower()), None)
+    if chosen is None:
+        there = ", ".join(each.name for each in found)
+        raise InputError("--template", f"there is no template “{name}”. There are: none, {there}.")
+    return chosen
 
 
 def delete_notes(

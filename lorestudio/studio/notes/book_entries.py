@@ -357,7 +357,7 @@ def plan_new_entry(book: Path, title: str) -> tuple[Planned, Path]:
     text = _read(book)
     made = {**_new_entry(text), "comment": title}
     uid = str(made["uid"])
-    return Planned(ChangeSet(f"New entry {title}", (text.change({uid: made}),))), book / f"{NAMED}{uid}"
+    return Planned(ChangeSet(f"New entry {title}", (text.change({uid: made}),)), entries=1), book / f"{NAMED}{uid}"
 
 
 def plan_copies(paths: Sequence[Path]) -> Planned:

@@ -233,3 +233,35 @@ def test_a_kept_book_that_cannot_be_read_is_told_beside_the_other_versions(lores
     result = lorestudio("history", book / "uid 0")
     assert len(lines(result)) == 2
     assert "The kept text is gone" in result.stderr
+
+
+def test_a_deleted_note_is_listed_read_and_put_back(lorestudio: Run, vault: Path) -> None:
+    text = (vault / "Lamp.md").read_bytes()
+    assert lorestudio("trash", vault).stderr == "lorestudio: the trash has no note of this vault.\n"
+    for title in ("Tide", "Lamp"):
+        assert lorestudio("delete", vault, title).exit_code == 0
+    heading, first, second = lines(lorestudio("trash", vault))
+    assert (heading, first[:9], second[:9]) == ("note file deleted", "1 Lamp.md", "2 Tide.md")
+    assert [each["file"] for each in json.loads(lorestudio("trash", vault, "--json").stdout)] == ["Lamp.md", "Tide.md"]
+    assert lorestudio("trash", vault, "--show", 1).stdout_bytes == text
+    (vault / "Lamp.md").write_text("Another lamp.", encoding="utf-8")
+    refused = lorestudio("trash", vault, "--restore", 1)
+    assert (refused.exit_code, "--as 'Lamp (2).md'" in refused.stderr) == (2, True)
+    assert lorestudio("trash", vault, "--restore", 1, "--as", "Lamp (2).md").exit_code == 0
+    assert (vault / "Lamp (2).md").read_bytes() == text
+    assert [line[:9] for line in lines(lorestudio("trash", vault))[1:]] == ["1 Tide.md"]
+
+
+def test_the_trash_is_emptied_only_where_the_person_agrees(lorestudio: Run, vault: Path) -> None:
+    for title in ("Tide", "Lamp", "Old Bell"):
+        assert lorestudio("delete", vault, title).exit_code == 0
+    nobody = lorestudio("trash", vault, "--empty")
+    assert (nobody.exit_code, len(lines(lorestudio("trash", vault)))) == (2, 4)
+    gone = lorestudio("trash", vault, "--delete", 2, "--yes")
+    assert (gone.exit_code, gone.stderr) == (0, "lorestudio: deleted for good: “Lamp.md”.\n")
+    assert [line.split(" 20")[0] for line in lines(lorestudio("trash", vault))[1:]] == ["1 Old Bell.md", "2 Tide.md"]
+    assert lorestudio("trash", vault, "--empty", "--yes").stderr == "lorestudio: deleted for good: 2 notes.\n"
+    beyond = lorestudio("trash", vault, "--restore", 1)
+    assert (beyond.exit_code, "The trash has none" in beyond.stderr) == (2, True)
+    assert lorestudio("trash", vault, "--show", 1, "--empty").exit_code == 2
+    assert lorestudio("trash", vault, "--as", "Lamp.md").exit_code == 2

@@ -481,3 +481,41 @@ def test_where_a_note_is_named_links_are_made(lorestudio: Run, notes: Path, book
         assert (nothing.exit_code, nothing.stderr.splitlines()[-1]) == (
             2, "lorestudio: --link: no other note names it without a link.",
         )  # fmt: skip
+
+
+def test_a_note_is_made_from_a_template_and_that_is_undone(lorestudio: Run, notes: Path) -> None:
+    before = contents(notes)
+    (notes / "Templates").mkdir()
+    (notes / "Templates" / "Inn.md").write_text("---\ntags: [lorebook]\n---\n# {{title}}\n\nBeds:\n", encoding="utf-8")
+    tried = lorestudio("new", notes, "Anchor", "--folder", "places", "--template", "inn", "--dry-run")
+    assert (tried.exit_code, contents(notes).keys() - before) == (0, {"Templates/Inn.md"}), tried.output
+    assert "+++ b/places/Anchor.md\n" in tried.stdout
+    assert tried.stderr == "lorestudio: New note Anchor: 1 file would change.\n"
+    assert lorestudio("new", notes, "Anchor", "--folder", "places", "--template", "inn").exit_code == 0
+    made = (notes / "places/Anchor.md").read_text("utf-8")
+    assert made == "---\ntags: [lorebook]\n---\n# Anchor\n\nBeds:\n"
+    assert lorestudio("undo", notes, "--yes").exit_code == 0
+    assert not (notes / "places/Anchor.md").exists()
+
+
+def test_a_new_note_has_the_template_of_its_folder_or_the_one_that_is_named(lorestudio: Run, notes: Path) -> None:
+    (notes / "places/Quay.md").write_text("---\ntags: [lorebook, location]\n---\n# Quay\n", encoding="utf-8")
+    assert lorestudio("new", notes, "Anchor", "--folder", "places/").exit_code == 0
+    assert "location" in (notes / "places/Anchor.md").read_text("utf-8")
+    assert lorestudio("new", notes, "Bare", "--template", "none").exit_code == 0
+    assert (notes / "Bare.md").read_text("utf-8") == "# Bare\n"
+    strange = lorestudio("new", notes, "Other", "--template", "ship")
+    assert strange.exit_code == 2
+    told = "there is no template “ship”. There are: none, character, place, faction, item, event, rule."
+    assert strange.stderr == f"lorestudio: --template: {told}\n"
+    taken = lorestudio("new", notes, "Lamp")
+    assert (taken.exit_code, "has this title already" in taken.stderr) == (2, True)
+
+
+def test_a_new_entry_of_a_lorebook(lorestudio: Run, book: Path) -> None:
+    made = lorestudio("new", book, "Quay")
+    assert (made.exit_code, orders(book).keys()) == (0, {"Bell", "Tower", "Quay"}), made.output
+    assert made.stderr == "lorestudio: New entry Quay: 1 entry changed.\n"
+    refused = lorestudio("new", book, "Inn", "--template", "place")
+    told = "an entry of a lorebook has neither folder nor template. Leave the option out."
+    assert (refused.exit_code, refused.stderr) == (2, f"lorestudio: --template: {told}\n")
