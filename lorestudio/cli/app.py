@@ -25,6 +25,8 @@ COMMANDS: Final[Mapping[str, str]] = {
     "explain": "runs.explain.explain",
     "report": "runs.reports.report",
     "scenario": "runs.reports.scenario",
+    "choose": "runs.controls.choose",
+    "presets": "runs.controls.presets",
     "runs": "runs.runs.runs",
     "diff": "runs.diff.diff_runs",
     "prompt": "runs.prompt.show_prompt",

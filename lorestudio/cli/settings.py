@@ -31,7 +31,7 @@ from lorestudio.exchange.settings_files import (
 from lorestudio.settings.declaration import Declaration, DeepLoreStage, Value, matching, setting_groups
 from lorestudio.settings.deeplore import DeepLoreSettings, declarations, setting_value
 from lorestudio.settings.files import of_name
-from lorestudio.settings.sections import SettingChange, differences, value_text
+from lorestudio.settings.sections import SettingChange, assigned, differences, value_text
 from lorestudio.settings.store import SettingsProfile, SettingsProfiles
 from lorestudio.studio.project.files import write_bytes
 from lorestudio.studio.project.settings import PROFILE, imported_from, named_settings, settings_path
@@ -186,7 +186,7 @@ def diff(
 
 @command(settings_app, "profiles")
 def list_profiles(as_json: JsonOption = False) -> None:
-    """List the settings profiles. They are made in the window, or with “settings import FILE --profile NAME”."""
+    """List the settings profiles. They are made in the window, or with “save” and “import”."""
     known = SettingsProfiles()
     found = known.all()
     if as_json:
@@ -196,6 +196,45 @@ def list_profiles(as_json: JsonOption = False) -> None:
     else:
         echo(f"There is no settings profile yet. They are kept in {known.folder}.")
     say_all(problem for each in found for problem in each.problems)
+
+
+ProfileName = Annotated[str, "<NAME>", "The name of the settings profile."]
+
+
+@command(settings_app)
+def save(
+    name: ProfileName,
+    *,
+    settings: SettingsOption = None,
+    profile: ProfileOption = None,
+    assignments: Annotated[list[str] | None, "--set", "NAME=VALUE", "A setting of it. May be repeated."] = None,
+    replace: Annotated[bool, "Put them into the profile of this name where there is one."] = False,
+) -> None:
+    """Keep settings under a name: those of a file or another profile, or the defaults, with what --set says."""
+    chosen = _chosen(settings, profile)
+    kept = SettingsProfiles().save(name, assigned(assignments or (), type(chosen), chosen), replace=replace)
+    _say_profile(kept.name)
+
+
+@command(settings_app)
+def rename(name: ProfileName, new: Annotated[str, "<NEW>", "Its new name."]) -> None:
+    """Give a settings profile another name."""
+    kept = SettingsProfiles().rename(name, new)
+    say(f"to use the settings profile: --profile {shlex.quote(kept.name)}")
+
+
+@command(settings_app)
+def remove(name: ProfileName, *, yes: DoItOption = False) -> None:
+    """Delete a settings profile."""
+    profiles = SettingsProfiles()
+    path = profiles.known(name).path
+    ask_first(f"Delete {path}?", yes=yes, nothing="nothing was deleted")
+    profiles.delete(name)
+    say(f"{path} was deleted.")
+
+
+def _say_profile(name: str) -> None:
+    say(f"the profile “{name}” holds them now. To use it: --profile {shlex.quote(name)}")
 
 
 @command(settings_app, "export")
@@ -280,8 +319,7 @@ def import_settings(
     profiles.save(profile, made, replace=replace)
     say_all(imported.problems)
     _print_changes(changes, "before", str(file), as_json=as_json)
-    name = profile.strip()
-    say(f"the profile “{name}” holds them now. To use it: --profile {shlex.quote(name)}")
+    _say_profile(profile.strip())
 
 
 def _chosen(settings: Path | None, profile: str | None) -> DeepLoreSettings:

@@ -245,3 +245,18 @@ def test_of_settings_that_are_none_it_is_not_said_that_they_are_added(lorestudio
         told = lorestudio("settings", "export", "--settings", tuned, "--to", sillytavern, "--dry-run")
         assert told.stderr.count("DeepLore has no settings in this file yet") == 1
         assert ("they are added" in told.stderr, "nothing is written" in told.stdout) == (added, not added)
+
+
+def test_a_profile_is_saved_renamed_and_removed(lorestudio) -> None:
+    assert lorestudio("settings", "save", "Tight", "--set", "scanDepth=2").exit_code == 0
+    taken = lorestudio("settings", "save", "tight", "--set", "scanDepth=3")
+    assert (taken.exit_code, "“Tight” already" in taken.stderr) == (2, True)
+    more = lorestudio("settings", "save", "tight", "--profile", "Tight", "--set", "maxEntries=3", "--replace")
+    assert more.exit_code == 0, more.output
+    renamed = lorestudio("settings", "rename", "Tight", "Very tight")
+    assert renamed.stderr == "lorestudio: to use the settings profile: --profile 'Very tight'\n"
+    (found,) = json.loads(lorestudio("settings", "profiles", "--json").stdout)
+    assert (found["name"], found["changed"]) == ("Very tight", ["scanDepth", "maxEntries"])
+    assert lorestudio("settings", "remove", "Very tight").exit_code == 2  # nobody agrees
+    assert lorestudio("settings", "remove", "Very tight", "--yes").exit_code == 0
+    assert json.loads(lorestudio("settings", "profiles", "--json").stdout) == []

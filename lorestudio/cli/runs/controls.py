@@ -1,18 +1,24 @@
-"""The options that say what is chosen for a chat: preset, context, pins, blocks and folders."""
+"""What is chosen for a chat (context, pins, blocks and folders) and its presets: the options for one run, and the
+commands that keep it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Annotated
 
-from lorestudio.cli.output import say_all
+from lorestudio.cli.command import command, command_group
+from lorestudio.cli.options import DoItOption, JsonOption, NeededChat, ProjectOptions
+from lorestudio.cli.output import ask_first, echo, print_json, say, say_all
+from lorestudio.cli.screen import print_lines
 from lorestudio.domain.entry import Entry
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.records import replace
 from lorestudio.domain.state import ChatControls, EntryRule
 from lorestudio.domain.texts import meant
+from lorestudio.exchange.chats.document import ChatDocument
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.chat.controls import (
     ContextField,
@@ -22,14 +28,18 @@ from lorestudio.studio.chat.controls import (
     apply_preset,
     context_fields,
     fitting,
+    part_words,
+    preset_json,
     read_preset,
     toggled,
     unheeded,
     with_value,
     without_field,
 )
+from lorestudio.studio.chat.saving import ChatToSave, save_chat
 from lorestudio.studio.project.project import Project
 from lorestudio.systems.registry import kind_of
+from lorestudio.vault.files import default_folder, utc_now
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,3 +155,80 @@ def _folder(project: Project, folder: str) -> str:
         return wanted
     there = f" There are: {', '.join(sorted(paths))}." if paths else " The vault has no folders."
     raise InputError("--folder", f"the vault has no folder “{folder}” with entries.{there}")
+
+
+# ---- keeping it ------------------------------------------------------------------------------------------------------
+
+
+def choose(
+    given: ProjectOptions,
+    chosen: ChoiceOptions,
+    *,
+    chat: NeededChat,
+    preset_name: Annotated[
+        str | None, "--as-preset", "NAME", "Keep what is chosen, but for the AI Notepad, as a scenario preset."
+    ] = None,
+    replace_preset: Annotated[bool, "--replace", "With --as-preset: in place of the preset of this name."] = False,
+    dry_run: Annotated[bool, "Say what would be chosen, and change nothing."] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Say what is chosen for a chat (pins, blocks, folders, context, notes), or change it in the chat's file.
+
+    The version of the file that is overwritten first is kept. What --json prints is a preset's file.
+    """
+    before = given.opened(chat)
+    project = with_chosen(before, chosen, before.system)
+    controls = project.controls
+    say_all(project.problems)
+    if controls != before.controls and project.chat is not None and not dry_run:
+        document, backups = project.document or ChatDocument(), default_folder() / "chats"
+        wanted = ChatToSave(document, project.chat, controls, project.index.folders)
+        say_all(save_chat(wanted, chat.expanduser(), backups, utc_now().astimezone()).remarks)
+        say(f"{chat} was written.")
+    held = [part for part in ControlsPart if part_words(controls, part)]
+    if preset_name is not None and not dry_run:
+        kept = Preset(preset_name, controls, frozenset(held) - {ControlsPart.NOTEPAD})
+        say(f"{PresetFolder().save(kept, replacing=replace_preset)} was written.")
+    if as_json:
+        print_json(preset_json(Preset(chat.stem, controls, frozenset(held))), 1)
+    else:
+        print_lines(_part_lines(controls, held) or ["Nothing is chosen for this chat."])
+
+
+def _part_lines(controls: ChatControls, parts: Iterable[ControlsPart], before: str = "") -> list[str]:
+    return [f"{before}{part}: {part_words(controls, part) or 'none'}" for part in ControlsPart if part in {*parts}]
+
+
+presets = command_group("Scenario presets: what is chosen for a chat, under a name. “choose --as-preset” makes one.")
+
+PresetName = Annotated[str, "<NAME>", "The name of the preset."]
+
+
+@command(presets, "list")
+def list_presets(*, as_json: JsonOption = False) -> None:
+    """Show all presets with what they choose."""
+    folder = PresetFolder()
+    known = folder.all()
+    found = [each.preset for each in known if each.preset is not None]
+    if as_json:
+        print_json([preset_json(each) for each in found], 1)
+    elif found:
+        print_lines(line for each in found for line in (each.name, *_part_lines(each.controls, each.parts, "  ")))
+    else:
+        echo(f"There is no preset yet. They are kept in {folder.folder}.")
+    say_all(each.problem for each in known if each.problem)
+
+
+@command(presets, "rename")
+def rename_preset(name: PresetName, new: Annotated[str, "<NEW>", "Its new name."]) -> None:
+    """Give a preset another name, and its file with it."""
+    say(f"{PresetFolder().rename(name, new)} was written.")
+
+
+@command(presets, "remove")
+def remove_preset(name: PresetName, *, yes: DoItOption = False) -> None:
+    """Delete a preset's file."""
+    found = PresetFolder().known(name)
+    ask_first(f"Delete {found.path}?", yes=yes, nothing="nothing was deleted")
+    PresetFolder().delete(name)
+    say(f"{found.path} was deleted.")

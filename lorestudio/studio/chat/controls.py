@@ -24,7 +24,7 @@ from lorestudio.domain.entry import Entry, FieldDefinition, VaultIndex
 from lorestudio.domain.javascript import Json, to_string
 from lorestudio.domain.records import field_names, replace
 from lorestudio.domain.state import ChatControls, EntryRule, has_rule
-from lorestudio.domain.texts import reading_order
+from lorestudio.domain.texts import reading_order, shorten
 from lorestudio.exchange.chats.metadata import control_problems, existing_folders, read_controls
 from lorestudio.exchange.json_file import parse_document, read_file
 from lorestudio.exchange.problems import InputError, checked
@@ -332,6 +332,25 @@ def _missing_context(context: Mapping[str, Json], index: VaultIndex) -> Iterable
             found = known.value(to_string(each))
             if found is None:
                 yield f"It sets {known.label} to “{to_string(each)}”, a value that no entry has."
+
+
+_SHOWN: Final = 60
+"""Characters that are shown of a part."""
+
+
+def part_words(controls: ChatControls, part: ControlsPart) -> str:
+    """What a part holds, in one line; "" for nothing."""
+    held = getattr(controls, part.value)
+    if part in {ControlsPart.PINS, ControlsPart.BLOCKS}:
+        text = ", ".join(rule.title for rule in held)
+    elif part is ControlsPart.FOLDERS:
+        text = ", ".join(held)
+    elif part is ControlsPart.CONTEXT:
+        values = {key: context_values(value) for key, value in held.items()}
+        text = "; ".join(f"{key}: {', '.join(map(to_string, each))}" for key, each in values.items() if each)
+    else:
+        text = held or ""
+    return shorten(text, _SHOWN)
 
 
 FORMAT: Final = "lorestudio-preset"

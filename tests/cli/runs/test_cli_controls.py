@@ -12,6 +12,7 @@ from typer.testing import Result
 from lorestudio.domain.state import ChatControls, EntryRule
 from lorestudio.studio.chat.controls import ControlsPart, Preset, PresetFolder
 from lorestudio.trace.storage.serialize import from_json
+from lorestudio.vault.files import default_folder
 
 Run = Callable[..., Result]
 
@@ -101,3 +102,37 @@ def test_what_the_chats_file_says_in_vain_is_told(lorestudio: Run, vault: Path, 
     chat.write_text(json.dumps(header) + "\n" + rest, encoding="utf-8")
     result = lorestudio("replay", vault, "--chat", chat, "--json")
     assert "deeplore_pins, item 1: it is a number" in result.stderr
+
+
+def test_what_is_chosen_is_kept_in_the_chats_file(lorestudio: Run, vault: Path, chat: Path) -> None:
+    before = chat.read_bytes()
+    shown = lorestudio("choose", vault, "--chat", chat)
+    assert (shown.exit_code, shown.stdout) == (0, "context: era: after the flood\n"), shown.output
+    tried = lorestudio("choose", vault, "--chat", chat, "--pin", "Tide", "--dry-run")
+    assert (tried.stdout.splitlines()[0], chat.read_bytes()) == ("pins: Tide", before)
+    kept = lorestudio("choose", vault, "--chat", chat, "--pin", "Tide", "--block", "Lamp", "--context", "era=")
+    assert (kept.exit_code, kept.stdout) == (0, "pins: Tide\nblocks: Lamp\n"), kept.output
+    assert kept.stderr == f"lorestudio: {chat} was written.\n"
+    assert lorestudio("choose", vault, "--chat", chat).stdout == "pins: Tide\nblocks: Lamp\n"
+    (copy,) = (default_folder() / "chats").rglob("*.jsonl")
+    assert copy.read_bytes() == before
+    assert lorestudio("choose", vault, "--chat", chat, "--free", "Tide", "--free", "Lamp").exit_code == 0
+    assert lorestudio("choose", vault, "--chat", chat).stdout == "Nothing is chosen for this chat.\n"
+
+
+def test_a_preset_is_made_listed_renamed_and_removed(lorestudio: Run, vault: Path, chat: Path, tmp_path: Path) -> None:
+    assert "There is no preset yet." in lorestudio("presets", "list").stdout
+    made = lorestudio("choose", vault, "--chat", chat, "--pin", "Tide", "--dry-run", "--json")
+    (tmp_path / "Storm.json").write_bytes(made.stdout_bytes)
+    again = lorestudio("choose", vault, "--chat", chat, "--preset", tmp_path / "Storm.json", "--as-preset", "Storm")
+    assert again.exit_code == 0, again.output
+    taken = lorestudio("choose", vault, "--chat", chat, "--as-preset", "storm")
+    assert (taken.exit_code, "a preset “Storm” already" in taken.stderr) == (2, True)
+    assert lorestudio("choose", vault, "--chat", chat, "--as-preset", "storm", "--replace").exit_code == 0
+    listed = "storm\n  pins: Tide\n  context: era: after the flood\n"
+    assert lorestudio("presets", "list").stdout == listed
+    assert lorestudio("presets", "rename", "Storm", "Night").exit_code == 0
+    assert [each["name"] for each in json.loads(lorestudio("presets", "list", "--json").stdout)] == ["Night"]
+    assert lorestudio("presets", "remove", "night").exit_code == 2  # nobody agrees
+    assert lorestudio("presets", "remove", "night", "--yes").exit_code == 0
+    assert PresetFolder().all() == ()

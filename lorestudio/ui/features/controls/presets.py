@@ -8,15 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 from operator import attrgetter
-from typing import Final
 
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QCheckBox, QFormLayout, QLineEdit, QMenu, QPushButton, QWidget
 
-from lorestudio.domain.javascript import to_string
 from lorestudio.domain.records import replace
 from lorestudio.domain.state import ChatControls
-from lorestudio.domain.texts import shorten
 from lorestudio.settings.files import SettingsError, of_name
 from lorestudio.studio.chat.controls import (
     ControlsPart,
@@ -25,7 +22,7 @@ from lorestudio.studio.chat.controls import (
     PresetFolder,
     apply_preset,
     checked_preset_name,
-    context_values,
+    part_words,
 )
 from lorestudio.ui.features.controls.chips import PART_WORDS
 from lorestudio.ui.shell.feature import Context
@@ -37,24 +34,6 @@ from lorestudio.ui.widgets.dialogs import Dialog
 from lorestudio.ui.widgets.layouts import able, button, column, label, named, row
 from lorestudio.ui.widgets.picker import Choice
 from lorestudio.ui.widgets.record_table import RecordTable, RecordView
-
-LONGEST: Final = 60
-"""Characters that are shown of a part."""
-
-
-def part_words(controls: ChatControls, part: ControlsPart) -> str:
-    """What a part holds, in one line; "" for nothing."""
-    held = getattr(controls, part.value)
-    if part in {ControlsPart.PINS, ControlsPart.BLOCKS}:
-        text = ", ".join(rule.title for rule in held)
-    elif part is ControlsPart.FOLDERS:
-        text = ", ".join(held)
-    elif part is ControlsPart.CONTEXT:
-        values = {key: context_values(value) for key, value in held.items()}
-        text = "; ".join(f"{key}: {', '.join(map(to_string, each))}" for key, each in values.items() if each)
-    else:
-        text = held or ""
-    return shorten(text, LONGEST)
 
 
 class SavePresetDialog(Dialog):

@@ -16,10 +16,10 @@ from shiboken6 import isValid
 from lorestudio.domain.records import replace
 from lorestudio.domain.state import ChatControls, EntryRule
 from lorestudio.settings.deeplore import DeepLoreSettings
-from lorestudio.studio.chat.controls import ControlsPart, KeptPreset, Preset, PresetFolder
+from lorestudio.studio.chat.controls import ControlsPart, KeptPreset, Preset, PresetFolder, part_words
 from lorestudio.studio.project.project import Project
 from lorestudio.ui.features.controls.chat_dialogs import ChatStateDialog, ChatTextDialog
-from lorestudio.ui.features.controls.presets import PresetsDialog, SavePresetDialog, part_words
+from lorestudio.ui.features.controls.presets import PresetsDialog, SavePresetDialog
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.state.session import Session
 from tests.ui.features.controls.test_chips import FULL, INDEX
