@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Annotated, ClassVar, Final
 
 from lorestudio.cli.answering import Answering, answering
-from lorestudio.cli.command import Limits, RulesOption, rules_named
+from lorestudio.cli.command import Limits, OutputFile, RulesOption, rules_named
 from lorestudio.cli.output import STANDARD_STREAM, say_all
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.entry import Entry, LeftOutNote
@@ -165,6 +165,7 @@ YesOption = Annotated[bool, "Ask the provider without asking you first."]
 AskAgainOption = Annotated[bool, "Ask the provider also for what it answered before, and record that."]
 DoItOption = Annotated[bool, "Do it without asking you first."]
 JsonOption = Annotated[bool, "--json", "Print it as JSON."]
+TableOption = Annotated[Path | None, "-o", "--output", "Write it as a table to this CSV file.", OutputFile((".csv",))]
 ProfileOption = Annotated[str | None, "A settings profile, in place of a file."]
 BookOption = Annotated[
     list[str] | None,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
 
 from rich import box
 from rich.cells import cell_len
@@ -13,8 +14,10 @@ from rich.segment import Segment
 from rich.table import Column, Table
 from rich.text import Text
 
-from lorestudio.cli.output import echo, folded, shown
+from lorestudio.cli.output import echo, folded, say, shown
 from lorestudio.domain.lifecycle import Progress
+from lorestudio.studio.project.files import write_bytes
+from lorestudio.trace.text import csv_bytes
 
 
 class Screen(Console):
@@ -57,6 +60,18 @@ def filled(shown: Table, rows: Iterable[Iterable[str | Text]]) -> Table:
     for row in rows:
         shown.add_row(*row)  # `Screen` takes texts as they are; objects for those of 100,000 rows take 100 MB
     return shown
+
+
+def write_table(path: Path, rows: Iterable[Sequence[str | int]]) -> None:
+    """Write the rows to a CSV file, and say so. Raises InputError."""
+    write_bytes(path, csv_bytes(rows, grouped=True))
+    say(f"{path} was written.")
+
+
+def rows_of(shown: Table) -> Iterator[list[str]]:
+    """The headings and the cells of a table, as texts."""
+    yield [str(each.header) for each in shown.columns]
+    yield from ([*map(str, row)] for row in zip(*(each.cells for each in shown.columns), strict=True))
 
 
 def in_parts(title: str, rows: Sequence[Sequence[str]], width: int) -> Iterator[Table]:

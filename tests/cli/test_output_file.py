@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import os
 from collections.abc import Callable
@@ -154,3 +156,24 @@ def test_a_result_is_written_again(lorestudio: Run, vault: Path, chat: Path, tmp
     ):
         for _ in range(2):
             assert lorestudio(*arguments).exit_code == 0
+
+
+def test_tables_are_written_for_spreadsheets(lorestudio: Run, vault: Path, chat: Path) -> None:
+    """The replies of a replay, the stages of a reply, and a comparison: what the window saves."""
+
+    def written(command: str, *options: object) -> list[list[str]]:
+        result = lorestudio(command, vault, "--chat", chat, *options, "-o", "made.csv")
+        assert (result.exit_code, result.stdout) == (0, ""), result.output
+        assert result.stderr.splitlines()[-1] == "lorestudio: made.csv was written."
+        return [*csv.reader(io.StringIO(Path("made.csv").read_text("utf-8-sig"), newline=""))]
+
+    head, *replies = written("replay")
+    assert head == ["reply", "matched", "in", "tokens", "what happened"]
+    assert [row[0].split()[0] for row in replies] == ["#1", "#1", "#3", "next"]
+    head, *stages = written("explain", "--message", 3)
+    assert head == ["Stage", "Phase", "What", "Reason", "Entries", "Tokens", "Titles"]
+    assert any("Lamp" in row[6] for row in stages), stages
+    head, *turns = written("compare", "--run", "deeplore", "--run", "hybrid")
+    assert (head[0], head[-1], len(turns)) == ("Turn", "Overlap", len(replies))
+    refused = lorestudio("explain", vault, "--chat", chat, "--entry", "Tide", "-o", "other.csv")
+    assert (refused.exit_code, "Leave --entry out" in refused.stderr) == (2, True)

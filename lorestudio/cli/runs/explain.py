@@ -16,13 +16,14 @@ from lorestudio.cli.options import (
     JsonOption,
     OfflineRun,
     SwipeOption,
+    TableOption,
     chosen_generation,
     note_called,
     notes_called,
 )
 from lorestudio.cli.output import echo, print_json, say, say_all
 from lorestudio.cli.runs.runs import with_kept
-from lorestudio.cli.screen import Screen, figure, filled, fold, print_lines, progress_bar, table
+from lorestudio.cli.screen import Screen, figure, filled, fold, print_lines, progress_bar, table, write_table
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.entry import Entry, LeftOutNote
 from lorestudio.domain.records import picked, replace
@@ -41,6 +42,7 @@ from lorestudio.studio.tryout.why_not import (
     place_of,
     standing,
 )
+from lorestudio.trace.flow import TABLE_COLUMNS, flow, flow_rows
 from lorestudio.trace.held_run import WouldAlso, WouldCell, WouldState
 from lorestudio.trace.journey import FateState, JourneyCell, Journeys, explain_cell
 from lorestudio.trace.model import EntryRef, Trace
@@ -245,6 +247,7 @@ def explain(
     message: Annotated[int | None, Limits(0), "The number of a message. Default: the reply to come."] = None,
     swipe: SwipeOption = None,
     why_not: Annotated[bool, "Find the single changes that would bring the entry in."] = False,
+    output: TableOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Say stage by stage what a reply did with an entry, and which change was tried and brings it in.
@@ -253,12 +256,17 @@ def explain(
     """
     if why_not and entry is None:
         raise InputError("--why-not", "name the entry that it is about with --entry.")
+    if output is not None and entry is not None:
+        raise InputError("--output", "it takes the stages of a whole reply. Leave --entry out.")
     project = given.project()
     simulator = with_kept(by.simulator(project))
     generation = chosen(simulator, message, swipe)
     trace = asyncio.run(simulator.generate(generation))
     say_all(project.problems)
     project = simulator.project  # as the system that decides reads it
+    if output is not None:
+        write_table(output, (TABLE_COLUMNS, *flow_rows(flow(trace), trace)))
+        return
     if entry is None:
         _say_turn(trace, as_json=as_json)
         return

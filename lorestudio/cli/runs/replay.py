@@ -19,13 +19,14 @@ from lorestudio.cli.options import (
     FixedOption,
     SizeOption,
     SystemOptions,
+    TableOption,
     YesOption,
     with_fixed,
 )
 from lorestudio.cli.output import STOPPED, done_whole, print_json, say, say_all
 from lorestudio.cli.runs.controls import ChoiceOptions, with_chosen
 from lorestudio.cli.runs.tables import ReplayReport
-from lorestudio.cli.screen import Screen, progress_bar
+from lorestudio.cli.screen import Screen, progress_bar, rows_of, write_table
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.lifecycle import Progress
 from lorestudio.domain.records import replace
@@ -171,6 +172,7 @@ def replay(
     kind: Annotated[
         str | None, "--type", "KIND", "What world-info takes the replies for, as in normal, continue."
     ] = None,
+    output: TableOption = None,
     as_json: Annotated[bool, "--json", "Print all traces as JSON."] = False,
 ) -> None:
     """Replay a chat turn by turn and say what was injected, what was not, and why."""
@@ -203,8 +205,10 @@ def replay(
     if as_json:
         say_all([*project.problems, *filter(None, [report.failures()])])
         print_json(documents)
-    else:
+    elif output is None:
         show_report(report)
+    if output is not None:
+        write_table(output, rows_of(report.table()))
     if stopped:
         say(stopped)
         raise typer.Exit(STOPPED)

@@ -12,9 +12,9 @@ from rich.table import Table
 from rich.text import Text
 
 from lorestudio.cli.command import rules_named
-from lorestudio.cli.options import SYSTEMS, BookOption, JsonOption, NeededChat, SeedOption, SeenOptions
+from lorestudio.cli.options import SYSTEMS, BookOption, JsonOption, NeededChat, SeedOption, SeenOptions, TableOption
 from lorestudio.cli.output import print_json, say_all
-from lorestudio.cli.screen import Screen, figure, filled, fixed, fold, in_parts, table
+from lorestudio.cli.screen import Screen, figure, filled, fixed, fold, in_parts, table, write_table
 from lorestudio.cli.tuning.whole_chats import candidates_with_books
 from lorestudio.domain.entry import NoteKey
 from lorestudio.domain.javascript import Json
@@ -26,6 +26,7 @@ from lorestudio.studio.compare.comparison import (
     by_rules,
     candidate,
     compare_candidates,
+    comparison_rows,
     names_of,
     settled,
     total_rows,
@@ -61,6 +62,7 @@ def compare(
         "How tokens are counted. Given several times, every run is made with each (default: deeplore).",
     ] = None,
     book: BookOption = None,
+    output: TableOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Run a chat with several systems or settings and say, turn by turn, what each would put into the prompt."""
@@ -75,6 +77,9 @@ def compare(
     for each in chosen:
         read, kind, _settings = settled(project, each)
         say_all((*read.problems, *project.book_remarks(kind)))
+    if output is not None:
+        write_table(output, comparison_rows(found))
+        return
     if as_json:
         print_json(comparison_json(found))
         return
