@@ -19,6 +19,9 @@ from lorestudio.domain.lifecycle import Progress
 from lorestudio.studio.project.files import write_bytes
 from lorestudio.trace.text import csv_bytes
 
+_NARROW = 50
+"""Cells of a line below which columns side by side would break their words."""
+
 
 class Screen(Console):
     """Where tables and styled lines are printed: texts are no markup, and steer no terminal."""
@@ -27,9 +30,23 @@ class Screen(Console):
         super().__init__(stderr=stderr, markup=False, emoji=False, highlight=False)
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterator[Segment]:
-        """What is shown, without control characters other than those of the style."""
+        """What is shown, without control characters other than those of the style; below each other without room."""
+        if isinstance(renderable, Table) and len(renderable.columns) > 2 and self.width < _NARROW:
+            renderable = _below_each_other(renderable)
         for part in super().render(renderable, options):
             yield part if part.control else Segment(shown(part.text), part.style)
+
+
+def _below_each_other(shown: Table) -> Text:
+    """A table for a narrow screen: each cell on lines of its own behind its heading, and a blank line between rows."""
+    heads = [" ".join(str(each.header).split()) if shown.show_header else "" for each in shown.columns]
+    parts = [Text(str(shown.title))] if shown.title else []
+    for row in zip(*(each.cells for each in shown.columns), strict=True):
+        cells = ((head, cell) for head, cell in zip(heads, row, strict=True) if isinstance(cell, str | Text) and cell)
+        lines = (Text.assemble(f"{head}: " if head else "", cell) for head, cell in cells)
+        parts.append(Text("\n").join(lines))
+    parts += [Text(str(shown.caption))] if shown.caption else []
+    return Text("\n\n").join(parts).append("\n")
 
 
 def fold(heading: str) -> Column:

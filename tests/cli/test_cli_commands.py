@@ -433,3 +433,16 @@ def test_a_message_has_the_width_of_a_terminal_and_is_whole_elsewhere(
         said = capsys.readouterr().err
         assert " ".join(said.split()) == f"lorestudio: {message}"
         assert (max(map(len, said.splitlines())) <= 40) is terminal
+
+
+@pytest.mark.parametrize("asked", [("replay", "{vault}", "--chat", "{chat}"), ("settings", "list", "budget")])
+def test_a_table_breaks_no_word_where_the_terminal_is_narrow(
+    lorestudio: Run, vault: Path, chat: Path, monkeypatch: pytest.MonkeyPatch, asked: tuple[str, ...]
+) -> None:
+    """Columns side by side would leave each a few letters: there each cell stands behind its heading."""
+    words = [each.format(vault=vault, chat=chat) for each in asked]
+    wide = set(lorestudio(*words).stdout.replace(":", " ").split())
+    monkeypatch.setenv("COLUMNS", "40")
+    narrow = lorestudio(*words).stdout
+    assert max(map(len, narrow.splitlines())) <= 40
+    assert {word for word in wide if word.isalpha()} <= set(narrow.replace(":", " ").split())
