@@ -86,7 +86,8 @@ def chosen_generation(
 
 
 def notes_called(project: Project, name: str) -> list[Entry | LeftOutNote]:
-    """The note of that file name; else those of that title, or of that name without its ending where they are none.
+    """The note of that file name; else those of that title, or of that name without its ending where they are none,
+    or of that file name in any folder.
 
     An accent may be typed otherwise than it stands in the name, as a part of its letter or behind it.
     """
@@ -96,7 +97,8 @@ def notes_called(project: Project, name: str) -> list[Entry | LeftOutNote]:
     if by_file:
         return [next((note for note in by_file if note.filename == name), by_file[0])]
     titles = [note.title or Path(note.filename).stem for note in notes]
-    return [note for note, title in zip(notes, titles, strict=True) if same_name(title) == wanted]
+    titled = [note for note, title in zip(notes, titles, strict=True) if same_name(title) == wanted]
+    return titled or [note for note in notes if same_name(note.filename).rpartition("/")[2] == wanted]
 
 
 def note_called(project: Project, name: str, option: str, advice: str = "") -> Entry | LeftOutNote:
@@ -105,7 +107,7 @@ def note_called(project: Project, name: str, option: str, advice: str = "") -> E
     titled = [note for note in found if isinstance(note, Entry)]
     if len(titled) > 1:
         names = ", ".join(note.filename for note in titled)
-        raise InputError(option, f"several notes have the title “{name}”. Name the file: {names}.")
+        raise InputError(option, f"several notes are called “{name}”. Name the file: {names}.")
     if not found:
         titles = list(dict.fromkeys(each.title for each in project.index.entries))
         near = [each for each in titles if name.lower() in each.lower()] or get_close_matches(name, titles, 3, 0.75)

@@ -129,3 +129,16 @@ def test_the_text_as_another_system_would_put_it_in(lorestudio: Run, vault: Path
     found = re.search(r"^  goes in: (\d+) tokens, (\d+) with the template$", result.stdout, re.MULTILINE)
     assert found is not None, result.stdout
     assert int(found[1]) < int(found[2])
+
+
+def test_a_note_in_a_folder_is_found_by_its_file_name(lorestudio: Run, vault: Path, chat: Path) -> None:
+    (vault / "deep").mkdir()
+    (vault / "deep" / "Bell.md").write_text("---\ntags: [lorebook]\nkeys: [bell]\n---\n# Great Bell\n", "utf-8")
+    result = lorestudio("preview", vault, "Bell.md", "--chat", chat)
+    assert (result.exit_code, "Great Bell (deep/Bell.md)" in result.stdout) == (0, True), result.output
+    assert "counts as a new one" not in result.stderr
+    (vault / "sea").mkdir()
+    (vault / "sea" / "Bell.md").write_text("---\ntags: [lorebook]\nkeys: [bell]\n---\n# Sea Bell\n", "utf-8")
+    several = lorestudio("preview", vault, "Bell.md", "--chat", chat)
+    told = "several notes are called “Bell.md”. Name the file: deep/Bell.md, sea/Bell.md."
+    assert (several.exit_code, told in several.stderr) == (2, True), several.output
