@@ -51,8 +51,9 @@ class _Command(TyperCommand):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401  # typer has no public name for it
         """Click: what was typed. A chat alone needs no `--chat`; who forgot it beside others is told what to type."""
         typed = [*args]
+        ctx.allow_extra_args = True  # click's own word for them does not say what it takes
         try:
-            return super().parse_args(ctx, args)
+            super().parse_args(ctx, args)
         except typer.BadParameter as error:
             given = any(each.partition("=")[0] == "--chat" for each in typed)  # then it is the file that will not do
             if error.param is not None and "--chat" in error.param.opts and not given:
@@ -60,9 +61,14 @@ class _Command(TyperCommand):
                 chat = next(chats, "FILE")
                 if chat in typed and not any(each.param_type_name == "argument" for each in self.get_params(ctx)):
                     typed.insert(typed.index(chat), "--chat")
-                    return super().parse_args(ctx, typed)
+                    return self.parse_args(ctx, typed)
                 error.message = f"Write --chat {shlex.quote(chat)}"
             raise
+        if ctx.args and not ctx.resilient_parsing:
+            wanted = " ".join(_usage(each) for each in self.get_params(ctx) if each.param_type_name == "argument")
+            told = f"“{ctx.args[0]}” is too much: this takes {wanted or 'options'} alone. Write the rest as options"
+            ctx.fail(f"{told}, as in: {'  or  '.join(_examples(ctx))}")
+        return list(ctx.args)
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:  # noqa: ANN401  # typer has no public name for what it is
         """Click: what the usage line shows behind the command."""
@@ -83,9 +89,13 @@ class _Command(TyperCommand):
 
     def format_epilog(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401  # the same
         """Click: how it is used, each on a line of its own, so that it can be copied."""
-        if found := examples(ctx.command_path.removeprefix(ctx.find_root().command_path).strip()):
+        if found := _examples(ctx):
             with formatter.section("Examples" if len(found) > 1 else "Example"):
                 formatter.write("".join(f"  {each}\n" for each in found))
+
+
+def _examples(ctx: Any) -> list[str]:  # noqa: ANN401  # the same
+    return examples(ctx.command_path.removeprefix(ctx.find_root().command_path).strip())
 
 
 def examples(command: str) -> list[str]:
