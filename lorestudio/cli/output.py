@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import signal
@@ -51,6 +52,15 @@ def echo(text: str | bytes = "", *, nl: bool = True, err: bool = False) -> None:
     if isinstance(text, bytes) and sys.stdout.isatty():
         text = text.decode("utf-8", "backslashreplace")
     typer.echo(shown(text) if isinstance(text, str) else text, nl=nl, err=err)
+
+
+@contextmanager
+def even_unread() -> Iterator[None]:
+    """Say what is about to be written, and go on where nobody reads it to the end, as before `| head`."""
+    try:
+        yield
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for what is said after it
 
 
 _BEFORE = re.compile(r"\s*(?:\S.*\s{2}|\d+\. )?")

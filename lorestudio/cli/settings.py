@@ -13,7 +13,7 @@ from rich.text import Text
 
 from lorestudio.cli.command import OutputFile, command, command_group
 from lorestudio.cli.options import DoItOption, JsonOption, ProfileOption, SettingsOfSystem, SettingsOption
-from lorestudio.cli.output import as_bytes, ask_first, echo, json_bytes, print_json, say, say_all, shown
+from lorestudio.cli.output import as_bytes, ask_first, echo, even_unread, json_bytes, print_json, say, say_all, shown
 from lorestudio.cli.screen import Screen, filled, fixed, fold, listing, print_lines, table
 from lorestudio.domain.records import picked
 from lorestudio.exchange import json_file
@@ -286,7 +286,8 @@ def export_settings(
     wanted = _wanted(carrier.candidates(to), keys, every=every)
     values, remarks = carrier.prepared({each.declaration.alias for each in wanted})
     merge = carrier.plan(to, values)
-    _print_merge(merge, as_json=as_json)
+    with even_unread():
+        _print_merge(merge, as_json=as_json)
     say_all((*remarks, *merge.remarks))
     if not merge.changes or dry_run:
         return

@@ -226,3 +226,23 @@ def test_an_output_larger_than_a_file_may_be_is_a_message(tmp_path: Path, vault:
         )  # fmt: skip
     told = "lorestudio: the output cannot be written: File too large.\n"
     assert (done.returncode, done.stderr.decode()) == (1, told)
+
+
+@pytest.mark.long
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no such pipes")
+@pytest.mark.parametrize(
+    ("asked", "name"),
+    [(("export", "{vault}", "--to", "Book.json", "--yes"), "Book.json"), (("new", "{vault}", "A"), "brume/A.md")],
+)
+def test_what_is_to_be_written_is_written_though_nobody_reads_the_report(
+    tmp_path: Path, vault: Path, asked: tuple[str, ...], name: str
+) -> None:
+    unread, output = os.pipe()
+    os.close(unread)  # as `| head` does once it has enough
+    command = [sys.executable, "-m", "lorestudio", *(each.format(vault=vault) for each in asked)]
+    done = subprocess.run(  # noqa: S603  # our own program
+        command, env=environment(tmp_path), cwd=tmp_path, stdout=output, stderr=subprocess.PIPE, timeout=90, check=False
+    )
+    os.close(output)
+    assert (done.returncode, (tmp_path / name).is_file()) == (0, True), done.stderr.decode()
+    assert b"Traceback" not in done.stderr

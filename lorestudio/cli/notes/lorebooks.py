@@ -15,7 +15,7 @@ from lorestudio.cli.command import Limits, OutputFile, RulesOption, rules_named
 from lorestudio.cli.notes.notes import FolderArgument, LoreArgument, change_log, notes_of
 from lorestudio.cli.notes.propose import ProposalOptions, propose_summaries
 from lorestudio.cli.options import DoItOption, SettingsOption
-from lorestudio.cli.output import BAD_INPUT, FAILED, ask_first, echo, json_bytes, print_json, say, say_all
+from lorestudio.cli.output import BAD_INPUT, FAILED, ask_first, echo, even_unread, json_bytes, print_json, say, say_all
 from lorestudio.cli.screen import Screen, filled, fixed, fold, table
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.json_text import spell
@@ -156,10 +156,11 @@ def import_books(
     left: _Left[Path] = _Left(alone=len(files) == 1)
     plan = choice.planned(files, vault, given.reading, left)
     reports = plan.reports
-    _tell(reports, lambda: [each.as_json() for each in reports], report, as_json=given.as_json)
-    if not given.as_json:
-        for one in [one for one in plan.entries if one.twin and one.filename][:_SHOWN]:
-            echo(f"{one.fate.title}: {one.twin} has {one.alike} ({one.way})")
+    with even_unread():
+        _tell(reports, lambda: [each.as_json() for each in reports], report, as_json=given.as_json)
+        if not given.as_json:
+            for one in [one for one in plan.entries if one.twin and one.filename][:_SHOWN]:
+                echo(f"{one.fate.title}: {one.twin} has {one.alike} ({one.way})")
     if not given.allows(f"Import them into {vault.folder}?"):
         left.end()
         return
@@ -208,9 +209,10 @@ def export_notes(
         tried = asyncio.run(try_book(project, plan.entries))
     trial: dict[str, Json] = {} if tried is None else {"tried": tried.as_json()}
     fates = plan.report
-    _tell([fates], lambda: fates.as_json() | trial, report, as_json=given.as_json)
-    if tried is not None and not given.as_json:
-        _say_tried(tried)
+    with even_unread():
+        _tell([fates], lambda: fates.as_json() | trial, report, as_json=given.as_json)
+        if tried is not None and not given.as_json:
+            _say_tried(tried)
     if not given.allows(f"Write {plan.target}?"):
         return
     log = change_log([plan.vault])
@@ -264,11 +266,12 @@ def sync_books(
             plans.append(plan_sync(link, read, reading, choice, path))
     if not left.items:
         _check_decided(choice.decided, plans)
-    if given.as_json:
-        print_json([*map(_sync_json, plans), *({"book": link.book, "file": link.file} for link in left.items)], 1)
-    else:
-        for plan in plans:
-            _say_sync(plan)
+    with even_unread():
+        if given.as_json:
+            print_json([*map(_sync_json, plans), *({"book": link.book, "file": link.file} for link in left.items)], 1)
+        else:
+            for plan in plans:
+                _say_sync(plan)
     waiting = [plan for plan in plans if not plan.is_idle]
     if waiting and not given.allows("Write both sides?"):
         return

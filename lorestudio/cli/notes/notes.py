@@ -13,7 +13,7 @@ import typer
 
 from lorestudio.cli.command import Limits, RulesOption, rules_named
 from lorestudio.cli.options import JsonOption, SettingsOption, SystemOptions, note_called
-from lorestudio.cli.output import BAD_INPUT, FAILED, echo, print_json, say, say_all
+from lorestudio.cli.output import BAD_INPUT, FAILED, echo, even_unread, print_json, say, say_all
 from lorestudio.domain.entry import Entry
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.records import picked
@@ -388,9 +388,10 @@ def carry_out(log: ChangeLog, folders: Sequence[Path], planned: Planned, *, dry_
     """
     changes = planned.changes
     shown = chain.from_iterable(map(entry_changes, changes.changes)) if planned.entries else changes.changes
-    for change in shown:
-        folder = next(each for each in folders if change.path.is_relative_to(each))
-        echo("".join(difference(folder, change)), nl=False, err=err)
+    with even_unread():
+        for change in shown:
+            folder = next(each for each in folders if change.path.is_relative_to(each))
+            echo("".join(difference(folder, change)), nl=False, err=err)
     say_all(planned.remarks)
     if not dry_run:
         log.apply(changes)
