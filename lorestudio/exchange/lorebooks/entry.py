@@ -413,10 +413,18 @@ def changed_entry(raw: Mapping[str, Json], text: str) -> dict[str, Json]:
     for name in dict.fromkeys((*old, *now)):
         if name in old and name in now and same_value(old[name], now[name]):
             continue
+        if name in _MISSED and name not in raw and name in now and now[name] is None:
+            continue  # it is as little said as before
         _set(changed, name, now.get(name), gone=name not in now)
     if note.body != before.body:
         changed["content"] = note.body
     return changed
+
+
+def without_unsaid(raw: Mapping[str, Json], text: str) -> dict[str, Json]:
+    """The entry without the fields that the text has with no value: the entry that it was made of did not have them."""
+    unsaid = {each.name for each in NoteDocument(text).properties if each.name in _MISSED and each.value is None}
+    return {name: value for name, value in raw.items() if name not in unsaid}
 
 
 def _set(entry: dict[str, Json], name: str, value: Json, *, gone: bool) -> None:

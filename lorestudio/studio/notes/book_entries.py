@@ -22,7 +22,7 @@ from lorestudio.exchange.containers import RISU_MODULE
 from lorestudio.exchange.json_file import changed_text
 from lorestudio.exchange.lorebooks.crossing import alike, effective
 from lorestudio.exchange.lorebooks.documents import Lore
-from lorestudio.exchange.lorebooks.entry import NEW_ENTRY, changed_entry, entry_text, native_entry
+from lorestudio.exchange.lorebooks.entry import NEW_ENTRY, changed_entry, entry_text, native_entry, without_unsaid
 from lorestudio.exchange.lorebooks.formats import BY_NAME, CARD, parse_lore, write_lore
 from lorestudio.exchange.lorebooks.notes import UID
 from lorestudio.exchange.lorebooks.reading import NAMED, Lorebook, lorebook_in, with_texts
@@ -331,7 +331,7 @@ def text_change(path: Path, text: str) -> NoteFileChange:
 
 def _with_text(book: _BookText, uid: str, text: str) -> dict[str, Json]:
     raw = book.entry(uid)
-    return _changed(raw if raw is not None else _new_entry(book, uid), text)
+    return _changed(raw if raw is not None else without_unsaid(_new_entry(book, uid), text), text)
 
 
 def _changed(raw: Mapping[str, Json], text: str) -> dict[str, Json]:

@@ -265,3 +265,16 @@ def test_the_trash_is_emptied_only_where_the_person_agrees(lorestudio: Run, vaul
     assert (beyond.exit_code, "The trash has none" in beyond.stderr) == (2, True)
     assert lorestudio("trash", vault, "--show", 1, "--empty").exit_code == 2
     assert lorestudio("trash", vault, "--as", "Lamp.md").exit_code == 2
+
+
+def test_an_entry_that_does_not_say_order_and_position_is_put_back_as_it_was(lorestudio: Run, tmp_path: Path) -> None:
+    book = tmp_path / "Book.json"
+    sparse = {"uid": 0, "key": ["bell"], "keysecondary": ["sea"], "comment": "Bell", "content": "It rings."}
+    entries = {"0": sparse, "1": {"uid": 1, **NEW_ENTRY, "key": ["tide"]}}
+    book.write_text(json.dumps({"entries": entries}), encoding="utf-8")
+    assert lorestudio("delete", book, "uid 0").exit_code == 0
+    result = lorestudio("history", book / "uid 0", "--restore", 1)
+    assert (result.exit_code, result.stderr) == (0, "")
+    back = json.loads(book.read_bytes())["entries"]["0"]
+    assert sparse.items() <= back.items()
+    assert back.keys().isdisjoint({"order", "position", "selective"})
