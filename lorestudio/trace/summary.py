@@ -235,11 +235,10 @@ def _injected(trace: Trace, entries: list[int]) -> list[SummaryPiece]:
     if not entries:
         ended = f"nothing was left after {_ENDED[trace.outcome]}" if trace.outcome in _ENDED else "nothing was injected"
         return [SummaryPiece(ended)]
-    counted = within_limits(trace)
-    within = [injection.entry for injection in counted]
+    within = [injection.entry for injection in within_limits(trace)]
     limit = token_limit(trace)
-    used = tokens_used(trace)
-    inside = used - limit.besides if limit is not None else used
+    used, outlets = tokens_used(trace), trace.outlet_tokens
+    inside = trace.total_tokens - outlets
     if limit is None or limit.maximum is None:
         room = plural(inside, "# token|# tokens")
     elif limit.besides:
@@ -251,7 +250,6 @@ def _injected(trace: Trace, entries: list[int]) -> list[SummaryPiece]:
         room += ", no limit"
     pieces = _linked(plural(len(entries), "# was injected|# were injected"), entries)
     pieces += [SummaryPiece(" ("), *_linked(room, within)]
-    outlets = trace.total_tokens - sum(injection.tokens for injection in counted)
     if outlets:
         others = [injection.entry for injection in trace.injections if injection.entry not in set(within)]
         pieces += _linked(f", and {number_words(outlets)} in outlets", others)
