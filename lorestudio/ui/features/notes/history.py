@@ -209,10 +209,10 @@ class Safety(QObject):
             gone = next(iter(versions.gone(buffer.path)), None) if not found else None
             return found if gone is None else versions.list(gone), gone, versions.problems
 
-        title = tr("Reading the history of {name}", name=buffer.path.name)
         self._jobs.start(
-            title, lambda _report: read(), done=lambda found: dialog.show_versions(*found), failed=dialog.fail
-        )
+            tr("Reading the history of {name}", name=buffer.path.name), lambda _report: read(), owner=dialog,
+            done=lambda found: dialog.show_versions(*found), failed=dialog.fail,
+        )  # fmt: skip
         dialog.open()
         return dialog
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtWidgets import QDialogButtonBox, QFrame, QLabel, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
+from shiboken6 import isValid
 
 from lorestudio.studio.notes.changes.snapshots import NoteSnapshot
 from lorestudio.studio.notes.recovery import Recovery, Unsaved
@@ -48,7 +49,7 @@ class Kept:
 
     def read(self, version: NoteSnapshot) -> str:
         if self.slow in ("", version.digest):
-            self.gate.wait(5)
+            self.gate.wait(60)
         text = self.texts[version.digest]
         if not text:
             raise VaultError("This version is damaged.")
@@ -118,6 +119,22 @@ def test_versions_are_listed_with_their_time_reason_and_size(safety, parent, set
     assert buffer.text == "now\nold\n"
     assert buffer.document.isUndoAvailable()
     assert not dialog.isVisible()
+
+
+def test_versions_that_are_read_after_the_dialog_was_closed_are_shown_nowhere(safety, parent, settle) -> None:
+    class Slow(Kept):
+        def list(self, path: Path) -> tuple[NoteSnapshot, ...]:
+            self.gate.wait(60)
+            return super().list(path)
+
+    safety.use(kept := Slow({"one": "now\n"}))
+    kept.gate.clear()
+    dialog = safety.show_history(NoteBuffer(PATH, "now\n", "d"), parent)
+    dialog.close()
+    drain()
+    assert not isValid(dialog)
+    kept.gate.set()
+    settle()
 
 
 def test_no_reason_of_a_version_is_cut_off(safety, parent, settle) -> None:
