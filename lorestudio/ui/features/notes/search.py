@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from PySide6.QtCore import QModelIndex, QSize, Qt, Signal
+from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QLineEdit, QWidget
 
 from lorestudio.domain.lifecycle import Cancelled, CancelToken
@@ -351,9 +352,16 @@ class SearchPane(Pane):
         self._settle()
 
     def _project_changed(self) -> None:
-        """What was found is of the vault as it was; search again where somebody looks."""
+        """What was found is of the vault as it was; search again where, or once, somebody looks."""
         if self.field.text().strip() and self.isVisible():
             self._delay.start()
         else:
             self._forget()
+            self._query = None
             self._say_nothing()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Qt: the words may be of before a change of the vault."""
+        super().showEvent(event)
+        if self._query is None and self.field.text().strip():
+            self.run()

@@ -166,6 +166,18 @@ def test_another_vault_is_searched_where_somebody_looks_and_forgets_what_was_fou
     assert found(pane) == {}
 
 
+def test_what_was_searched_is_found_again_where_the_vault_changed_behind_another_pane(make_pane) -> None:
+    pane, desk = make_pane()
+    look_for(pane, desk, "fortress")
+    pane.hide()
+    desk.session.project_changed.emit()
+    drain()
+    assert pane.model.groups == []
+    pane.show()
+    desk.settle()
+    assert (pane.state.text(), pane.tree.isVisible()) == ("3 places in 2 notes", True)
+
+
 def test_groups_of_an_expression_are_put_into_the_replacement(window) -> None:
     pane = window.features.vault.search
     pane.regex.setChecked(True)
