@@ -7,9 +7,10 @@ An Obsidian vault that was not written as lore has no entry: what makes one is t
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from operator import itemgetter
 from typing import Final
 
 from msgspec import Struct
@@ -41,8 +42,8 @@ _DRAWING: Final = re.compile(r"\A---[ \t]*\r?\n(?:(?!---).*\n)*?excalidraw-plugi
 class PlainNote(OfNote, Struct, frozen=True):
     """An ordinary note, its present or proposed keys, and what speaks for making an entry of it.
 
-    `named_in` counts the messages of the chat with one of the keys, `linked_from` the notes that link to it. `written`
-    says that the keys stand in the note already.
+    `named_in` counts the messages of the chat with one of the keys, `by_one` those among them that `one_key` alone
+    names; `linked_from` the notes that link to it. `written` says that the keys stand in the note already.
     """
 
     vault: str
@@ -53,6 +54,8 @@ class PlainNote(OfNote, Struct, frozen=True):
     named_in: int = 0
     linked_from: int = 0
     written: bool = False
+    one_key: str = ""
+    by_one: int = 0
 
     @property
     def folder(self) -> str:
@@ -61,8 +64,10 @@ class PlainNote(OfNote, Struct, frozen=True):
 
     @property
     def why(self) -> str:
-        """What speaks for it, "" for nothing."""
+        """What speaks for it, "" for nothing; a key other than the title that does most of it is called by name."""
         named = plural(self.named_in, "|named in # message|named in # messages")
+        if 2 * self.by_one > self.named_in and self.one_key.lower() != self.title.lower():
+            named += f" ({self.by_one} only by “{self.one_key}”)"
         linked = plural(self.linked_from, "|linked from # note|linked from # notes")
         return ", ".join(filter(None, (named, linked)))
 
@@ -110,8 +115,8 @@ def candidates(vault: str, notes: VaultNotes, plain: Collection[str], chat: Chat
     named = _named(keys, chat)
     found = [
         PlainNote(
-            vault, name, note.names.title, keys[name], note.tags, named[name], len(sources.get(name, ())),
-            bool(note.keys),
+            vault, name, note.names.title, keys[name], note.tags, named[name].total(), len(sources.get(name, ())),
+            bool(note.keys), *_alone(named[name], keys[name]),
         )
         for note in known
         for name in (note.names.filename,)
@@ -195,19 +200,27 @@ def _tells(name: str) -> bool:
     return len(letters) >= _LEAST_LETTERS or (len(letters) > 1 and not all(map(is_word, letters)))
 
 
-def _named(keys: Mapping[str, tuple[str, ...]], chat: Chat | None) -> Counter[str]:
-    """How many messages of the story have one of the keys of each note."""
+def _named(keys: Mapping[str, tuple[str, ...]], chat: Chat | None) -> Mapping[str, Counter[frozenset[str]]]:
+    """For each note how many messages of the story have which of its keys, in small letters."""
     by_key = grouped(
         (lower_in_place(name), filename) for filename, names in keys.items() for name in filter(_tells, names)
     )
-    found: Counter[str] = Counter()
+    found: defaultdict[str, Counter[frozenset[str]]] = defaultdict(Counter)
     automaton = automaton_of({key: key for key in by_key})
     if chat is None or automaton is None:
         return found
     for message in chat.messages:
         if message.is_speech:
-            found.update({filename for key in _keys_in(automaton, message.text) for filename in by_key[key]})
+            said = {(filename, key) for key in _keys_in(automaton, message.text) for filename in by_key[key]}
+            for filename, some in grouped(said).items():
+                found[filename][frozenset(some)] += 1
     return found
+
+
+def _alone(named: Counter[frozenset[str]], keys: Iterable[str]) -> tuple[str, int]:
+    """The key that alone names the note in most messages, and in how many; "" and 0 where none does."""
+    counts = ((key, named[frozenset({lower_in_place(key)})]) for key in keys)
+    return max(counts, key=itemgetter(1), default=("", 0))
 
 
 def _keys_in(automaton: WordFinder, text: str) -> Iterator[str]:

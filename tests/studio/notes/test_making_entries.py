@@ -98,6 +98,14 @@ def test_notes_that_the_story_names_come_first(vault) -> None:
     assert {one.named_in for one in found_in(vault, None).values()} == {0}
 
 
+def test_a_key_that_does_most_of_it_is_called_by_name_unless_it_is_the_title(vault) -> None:
+    more = (Message("C", "The old king sleeps."), Message("C", "An old king. Mira."), Message("C", "Mira!"))
+    found = found_in(vault, Chat((*CHAT.messages, *more)))
+    told = "named in 4 messages (3 only by “old king”), linked from 3 notes"
+    assert (found["People/Aldric.md"].why, found["People/North/Mira.md"].named_in) == (told, 3)
+    assert found["People/North/Mira.md"].why == "named in 3 messages, linked from 1 note"
+
+
 def test_folders_count_what_lies_below_and_tags_are_beside_them(vault) -> None:
     found = found_in(vault).values()
     named = {(group.name, group.is_tag): group for group in groups(found)}
