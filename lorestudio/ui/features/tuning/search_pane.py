@@ -292,17 +292,18 @@ class TuningPane(Pane):
         self.bar.setRange(0, max(1, most))
         self.bar.setValue(done)
         self.bar.setVisible(running)
-        self.start.setVisible(not running)
-        self.stop.setVisible(running)
+        gone, come = (self.start, self.stop) if running else (self.stop, self.start)
+        come.show()
+        if gone.hasFocus():  # it vanishes, and Qt would choose a button of the window's
+            (come if running else self.focus_target()).setFocus()
+        gone.hide()
         of = tr("{done} of {points}", done=number(done), points=count(most, "point", "points")) if running else ""
         self._words = words or of
         self.state.setText(self._words)
 
     def set_current(self, *, current: bool) -> None:
-        """Grey what was found where it is of a run that is not the newest."""
-        earlier = tr("Of an earlier run. Search again to see it now.")
-        for part in (self.view, self.chart):
-            able(part, current, earlier)
+        """Say where what was found is of a run that is not the newest; its points can be used one after the other."""
+        earlier = tr("Found before the last change: points can still be used. Search again to see what they do now.")
         self.state.setText(earlier if self.found is not None and not current else self._words)
 
     def show_found(self, found: SearchOutcome | None, rows: Sequence[PointRow] = ()) -> None:

@@ -68,8 +68,8 @@ class SearchFeature(Feature):
         """The inputs of the run that is searched, or was."""
         session = context.session
         session.project_replaced.connect(self._project_replaced)
-        session.project_changed.connect(self._grey)
-        session.choice_changed.connect(self._grey)
+        session.project_changed.connect(self._say_if_earlier)
+        session.choice_changed.connect(self._say_if_earlier)
         session.choice_changed.connect(self._show_examples)
         session.state_changed.connect(self._runs_changed)
 
@@ -232,8 +232,8 @@ class SearchFeature(Feature):
             self.pane.show_running(0, 0, running=False)
             self.pane.set_current(current=True)
 
-    def _grey(self) -> None:
-        """Grey what was found for another run than that of now; a search of such a run is given up."""
+    def _say_if_earlier(self) -> None:
+        """Say where what was found is for another run than that of now; a search of such a run is given up."""
         if not self._of:
             return
         simulator = self._simulator()
@@ -246,7 +246,7 @@ class SearchFeature(Feature):
 
     def _runs_changed(self) -> None:
         if not self.context.session.busy:
-            self._grey()
+            self._say_if_earlier()
 
     # ---- a point ----------------------------------------------------------------------------------------------------
 
@@ -311,6 +311,7 @@ class SearchFeature(Feature):
         title = tr("Settings of point {number}", number=at.number)
         settings = trial.space.settings_at(trial.settings, at.point)
         self.context.session.parts.configure(title, trial.system, settings)
+        self.context.flash(tr("Done: {title}. Undo takes it back (Ctrl+Z in the chat).", title=title))
 
     def keep(self) -> None:
         """Ask for a name, and keep its settings under it."""

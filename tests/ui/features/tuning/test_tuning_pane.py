@@ -42,6 +42,19 @@ def test_how_far_a_search_is(pane: TuningPane, running: bool, words: str, said: 
     assert [each.isHidden() for each in (pane.bar, pane.stop, pane.start)] == [not running, not running, running]
 
 
+def test_the_keyboard_stays_in_the_pane_when_a_search_begins_and_ends(pane: TuningPane, qtbot: QtBot) -> None:
+    pane.show()
+    pane.activateWindow()
+    pane.start.setFocus()
+    qtbot.waitUntil(pane.start.hasFocus)
+    pane.show_running(0, 12, running=True)
+    assert pane.stop.hasFocus()
+    pane.show_running(0, 0, running=False)
+    assert pane.over.hasFocus(), "there are no points to go to"
+    pane.show_running(0, 12, running=True)
+    assert pane.over.hasFocus(), "whoever is elsewhere stays there"
+
+
 def test_without_points_it_says_what_to_do_and_offers_nothing(pane: TuningPane) -> None:
     heads: list[str] = []
     pane.note_changed.connect(heads.append)
