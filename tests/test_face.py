@@ -6,6 +6,7 @@ import ast
 import asyncio
 import doctest
 import inspect
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -139,6 +140,20 @@ def test_what_is_not_there_is_said(project: lorestudio.Project, tmp_path: Path) 
     with pytest.raises(InputError):
         lorestudio.open_project(project.vault_folders[0], str(tmp_path / "none.jsonl"))
     assert lorestudio.system_names() == tuple(KINDS)
+
+
+def test_a_lorebook_is_scanned_as_on_the_command_line_where_no_system_is_named(tmp_path: Path) -> None:
+    book, chat, expected = tmp_path / "Book.json", tmp_path / "chat.txt", tmp_path / "mine.yaml"
+    pier = {"uid": 0, "key": ["harbour"], "comment": "Pier", "content": "Wet."}
+    book.write_text(json.dumps({"entries": {"0": pier}}), encoding="utf-8")
+    chat.write_text("Ann: To the harbour.\nBram: Gladly.\n", encoding="utf-8")
+    expected.write_text("expectations:\n  - {note: Pier, should: be in}\n", encoding="utf-8")
+    opened = lorestudio.open_project(book, chat)
+    assert {trace.system for trace in lorestudio.replay(opened)} == {"world-info"}
+    assert lorestudio.replay(opened, "deeplore")[0].system == "deeplore"
+    assert lorestudio.check(opened, expected).run == lorestudio.score(opened, expected).run == "world-info"
+    plan = lorestudio.Plan(lorestudio.SearchWay.GRID, runs=1)
+    assert len(lorestudio.tune(opened, ["depth=1"], expected, plan=plan).tried) == 1
 
 
 def test_one_vault_or_several_and_places_as_text(project: lorestudio.Project) -> None:

@@ -27,7 +27,7 @@ from lorestudio.studio.tuning.expectations import Expectation, expectations_path
 from lorestudio.studio.tuning.scoring import ScoredChat, scored
 from lorestudio.studio.tuning.search import Plan, SearchOutcome, search
 from lorestudio.studio.tuning.trials import Workers, trial_of
-from lorestudio.systems.registry import KINDS, MAIN, kind_of, system_of
+from lorestudio.systems.registry import KINDS, kind_of, system_of
 from lorestudio.trace.journey import Fate, Journeys
 from lorestudio.trace.model import Trace
 from lorestudio.trace.vocabulary import Explanation
@@ -43,10 +43,10 @@ def open_project(
 ) -> Project:
     """Read a vault, or several in order, with a chat and a file of DeepLore's settings where they are given.
 
-    A vault is a folder, or the address of Obsidian's plugin. `rules` names DeepLore's rules, "2.0.2" or "2.6"; without
-    it the settings show them. `tokenizer` is a name or a file, "" for as SillyTavern's settings say. Raises InputError,
-    SettingsError, VaultError or TokenizerError, each with a sentence on what to mend; what could be read nevertheless
-    is told in `Project.problems`.
+    A vault is a folder, the address of Obsidian's plugin, or a lorebook. `rules` names DeepLore's rules, "2.0.2" or
+    "2.6"; without it the settings show them. `tokenizer` is a name or a file, "" for as SillyTavern's settings say.
+    Raises InputError, SettingsError, VaultError or TokenizerError, each with a sentence on what to mend; what could be
+    read nevertheless is told in `Project.problems`.
 
     >>> from lorestudio.domain.resources import resource
     >>> project = open_project(resource("demo", "vault"), resource("demo", "chat.jsonl"))
@@ -69,13 +69,14 @@ def system_names() -> tuple[str, ...]:
 
 def replay(
     project: Project,
-    system: str = MAIN.name,
+    system: str = "",
     settings: Section | Mapping[str, Json] | None = None,
     *,
     answers: AnswerSource | None = None,
     model: str = "",
 ) -> tuple[Trace, ...]:
-    """Run every generation of the project's chat with a system; the traces, the last one of the reply to come.
+    """Run every generation of the project's chat with a system, "" for the project's own: of a lorebook the one that
+    scans such; the traces, the last one of the reply to come.
 
     `settings` are the system's, whole or as a mapping of those that differ, by their names in Python or in files: from
     the project's settings for its own system, from the defaults for another. Without `answers` the offline stand-in
@@ -93,7 +94,7 @@ def replay(
     """
     if answers is not None and not hasattr(answers, "answer"):
         raise InputError("answers", "give an object that answers, such as load_recorded(project.chat_path).")
-    kind = kind_of(system, "system")
+    kind = kind_of(system or project.system, "system")
     used = kind.settings_in(project.settings)
     if isinstance(settings, Section):
         used = settings
@@ -107,9 +108,7 @@ def replay(
     return run_whole(simulator.replay())
 
 
-def check(
-    project: Project, expectations: Path | str | None = None, system: str = MAIN.name, run: str = ""
-) -> CheckedChat:
+def check(project: Project, expectations: Path | str | None = None, system: str = "", run: str = "") -> CheckedChat:
     r"""Run the project's chat with a system and judge what should be in the prompt; `run` names the run in the result.
 
     `expectations` is a file of them, by default the one beside the notes. Raises InputError where there is none, or
@@ -123,6 +122,7 @@ def check(
     ...     print(check(demo_project(), file).every[0].verdict)
     met in 24 replies
     """
+    system = system or project.system
     read = project.read_for(kind_of(system, "system"))
     return checked(read, _expected(project, expectations), run or system, replay(read, system))
 
@@ -130,7 +130,7 @@ def check(
 def score(
     project: Project,
     expectations: Path | str | None = None,
-    system: str = MAIN.name,
+    system: str = "",
     settings: Section | Mapping[str, Json] | None = None,
     run: str = "",
 ) -> ScoredChat:
@@ -146,6 +146,7 @@ def score(
     (None, 566)
     """
     expected = () if expectations is None and not _has_file(project) else _expected(project, expectations)
+    system = system or project.system
     read = project.read_for(kind_of(system, "system"))
     return scored(read, expected, [(run or system, TraceBook.of(replay(read, system, settings)))])[0]
 
@@ -167,7 +168,7 @@ def tune(
     projects: Project | Sequence[Project],
     over: Sequence[str],
     expectations: Path | str | None = None,
-    system: str = MAIN.name,
+    system: str = "",
     plan: Plan = Plan(),  # frozen
     *,
     workers: int = 1,
@@ -192,7 +193,7 @@ def tune(
     chats = [projects] if isinstance(projects, Project) else list(projects)
     if not chats:
         raise InputError("projects", "there is none. Give a project with a chat, or several of the same vault.")
-    trial = trial_of(chats, candidate(system, "system"), _expected(chats[0], expectations), over)
+    trial = trial_of(chats, candidate(system or chats[0].system, "system"), _expected(chats[0], expectations), over)
     return search(trial, plan, Workers(workers, dask), None if journal is None else Path(journal))
 
 
