@@ -26,7 +26,8 @@ from lorestudio.domain.file_names import free_name, note_name
 from lorestudio.domain.javascript import Json, key_order, to_string, trim, truthy
 from lorestudio.domain.json_text import mapping_in, object_in
 from lorestudio.domain.lifecycle import heeding
-from lorestudio.domain.records import grouped, replace
+from lorestudio.domain.records import replace
+from lorestudio.domain.texts import meant
 from lorestudio.domain.tokens import TokenCounter
 from lorestudio.exchange.character_card import CharacterCard, parse_card
 from lorestudio.exchange.containers import SIGNATURE, is_archive
@@ -445,7 +446,8 @@ def _about_entries(raws: Sequence[Raw], entries: Sequence[BookEntry]) -> Iterato
         members = others if isinstance(others, Mapping) else ()
         unknown.update(f"extensions.{member}" for member in members if not member.startswith(OWN))
     for member, amount in unknown.items():
-        yield f"{_entries(amount)} the field “{member}”, which the scan does not know: it changes nothing."
+        hint = meant(member, USED)
+        yield f"{_entries(amount)} the field “{member}”, which the scan does not know: it changes nothing.{hint}"
     automated = sum(truthy(raw.get("automationId")) for raw in raws)
     if automated:
         yield f"{_entries(automated)} an automation (automationId); no quick reply runs here."
@@ -467,11 +469,14 @@ def _about_entries(raws: Sequence[Raw], entries: Sequence[BookEntry]) -> Iterato
         odd = [entry for entry, raw in zip(entries, raws, strict=True) if _no_text(raw, member)]
         if odd:
             yield f"{_named(odd)}: “{member}” is no text; SillyTavern {then}. Write it between quotation marks."
-    broken = grouped(
-        (found, entry) for entry in entries for found in dict.fromkeys(broken_patterns((*entry.keys, *entry.secondary)))
-    )
-    for (key, problem), having in broken.items():
-        yield f"{_named(having)}: the key {key} is no usable pattern ({problem}); it is looked for as plain text."
+    broken = [(entry, dict(broken_patterns((*entry.keys, *entry.secondary)))) for entry in entries]
+    keys = {key: problem for _, found in broken for key, problem in found.items()}
+    if keys:  # a sentence for each would bury all others
+        key, problem = next(iter(keys.items()))
+        told, what = f"the key {key} is no usable pattern ({problem})", "it is"
+        if len(keys) > 1:
+            told, what = f"{len(keys)} keys are no usable patterns, {key} for one ({problem})", "they are"
+        yield f"{_named([entry for entry, found in broken if found])}: {told}; {what} looked for as plain text."
 
 
 def _entries(amount: int) -> str:

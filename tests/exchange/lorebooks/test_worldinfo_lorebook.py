@@ -33,6 +33,7 @@ def test_every_field_of_an_entry_is_read() -> None:
     ("field", "words"),
     [
         ({"mystery": 3}, "the field “mystery”"),
+        ({"keys": ["b"]}, "it changes nothing. Did you mean “key”?"),
         ({"extensions": {"plugin": 1}}, "“extensions.plugin”"),
         ({"automationId": "open"}, "no quick reply runs"),
         ({"position": 9}, "stands nowhere"),
@@ -51,6 +52,10 @@ def test_what_many_entries_have_in_common_is_said_once() -> None:
     entries = {str(uid): {"uid": uid, "key": ["/(/"], "comment": f"E{uid}", "position": 0} for uid in range(5)}
     [told] = read_lorebook({"entries": entries}).remarks
     assert told.startswith("“E0”, “E1”, “E2” and 2 more: the key /(/ ")
+    for uid, entry in entries.items():
+        entry["key"] = [f"/({uid}/"]
+    [told] = read_lorebook({"entries": entries}).remarks
+    assert told.startswith("“E0”, “E1”, “E2” and 2 more: 5 keys are no usable patterns, /(0/ for one (")
 
 
 def test_of_an_ordinary_entry_nothing_is_said() -> None:
