@@ -317,6 +317,9 @@ def _carry_out_plan(
     book = open_project([vault]) if vault.is_file() else None
     planned = plan(lore, [lore.path(find_lore(lore, book, name)) for name in names])
     carry_out(log, [folder], planned, dry_run=dry_run)
+    if book is not None and planned.count and not dry_run:  # such as a field that World Info has not
+        known = {told for one in book.books for told in one.remarks}
+        say_all(told for one in open_project([vault]).books for told in one.remarks if told not in known)
     if planned.remarks and not planned.count:  # which say why nothing could be changed
         raise typer.Exit(BAD_INPUT)
 

@@ -201,6 +201,13 @@ def test_a_property_of_lorebooks_entries_is_changed(lorestudio: Run, book: Path)
     assert (wrong.exit_code, "order" in wrong.stderr, book.read_bytes()) == (2, True, before), wrong.output
 
 
+@pytest.mark.parametrize("book", ["World Info"], indirect=True)
+def test_a_field_that_world_info_does_not_know_is_told_once(lorestudio: Run, book: Path) -> None:
+    odd = lorestudio("change", book, "keys+=belfry", "Bell")
+    assert "“keys”, which the scan does not know: it changes nothing. Did you mean “key”?" in odd.stderr
+    assert "“keys”" not in lorestudio("change", book, "order=7", "Bell").stderr
+
+
 @pytest.mark.parametrize(
     ("change", "front"),
     [
