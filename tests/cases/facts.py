@@ -7,14 +7,16 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from datetime import datetime
+from itertools import count
 from typing import Any
 
 import numpy as np
 
+from lorestudio.domain.records import replace
 from lorestudio.systems.facts import extraction, options, retrieval, similarity, threads
 from lorestudio.systems.facts.extraction import Review, chat_request, payload, tags_of
 from lorestudio.systems.facts.options import FactOptions, field_rule, pattern_rule
-from lorestudio.systems.facts.pipeline import extract_facts, review_facts, run_pipeline
+from lorestudio.systems.facts.pipeline import ExtractionResult, extract_facts, review_facts, run_pipeline
 from lorestudio.systems.facts.profile import Structured, group_rule, matching_goal, sort_facts
 from lorestudio.systems.facts.records import (
     PROFILE_KEYS,
@@ -28,7 +30,7 @@ from lorestudio.systems.facts.records import (
     ThreadState,
     iso,
 )
-from lorestudio.systems.facts.session import Conversations
+from lorestudio.systems.facts.session import Extractor
 from lorestudio.systems.facts.store import FactStore
 from lorestudio.systems.facts.threads import InvalidTransitionError
 
@@ -237,10 +239,10 @@ class _Bench:
         }  # fmt: skip
 
     def should_cool(self, given: Mapping[str, Any]) -> Any:
-        return {"value": threads.should_cool(_thread(given["thread"]), given["timeoutMs"], self.clock())}
+        return {"value": should_cool(_thread(given["thread"]), given["timeoutMs"], self.clock())}
 
     def should_go_dormant(self, given: Mapping[str, Any]) -> Any:
-        return {"value": threads.should_go_dormant(_thread(given["thread"]), given["timeoutMs"], self.clock())}
+        return {"value": should_go_dormant(_thread(given["thread"]), given["timeoutMs"], self.clock())}
 
     def should_close(self, given: Mapping[str, Any]) -> Any:
         return {"value": threads.should_close(_thread(given["thread"]), given["timeoutMs"], self.clock())}
@@ -249,7 +251,7 @@ class _Bench:
         config = given.get("config", {})
         store = self._store()
         model = _Model(given.get("extraction", []), given.get("vectors", {}), given.get("embed_fail", ()))
-        memory = Conversations(
+        extractor = Extractor(
             store,
             model,
             _options(config, self.strict),
@@ -259,6 +261,7 @@ class _Bench:
             ),
             self.clock,
         )  # fmt: skip
+        memory = Conversations(extractor)
         steps, current = [], ""
         for step in given["steps"]:
             self.clock.now = _ms(step["at"]) if "at" in step else self.clock.now
@@ -341,12 +344,8 @@ class _Bench:
     # ---- the bench --------------------------------------------------------------------------------------------------
 
     def _store(self) -> FactStore:
-        numbers: dict[str, int] = {}
-
-        def new_id(kind: str) -> str:
-            numbers[kind] = numbers.get(kind, 0) + 1
-            return f"{'new' if kind == 'memory' else kind}-{numbers[kind]}"
-
+        numbers = count(1)
+        new_id = lambda: f"new-{next(numbers)}"  # noqa: E731
         return self.stores.enter_context(FactStore(now=self.clock, new_id=new_id, strict=self.strict))
 
     def _profile(self, store: FactStore, operations: Sequence[Mapping[str, Any]]) -> None:
@@ -445,17 +444,108 @@ class _Recorder:
             raise RuntimeError(f"{kind} failed")
 
 
+class Conversations:
+    """What the original does with threads that are spoken in; here chats are read from files, which are never silent.
+
+    Which state follows which, what drawing out leaves behind and when a thread closes is the program's.
+    """
+
+    def __init__(self, extractor: Extractor) -> None:
+        self.extractor, self.store, self.times = extractor, extractor.store, extractor.timeouts
+        self.strict, self.now = extractor.options.strict, extractor.now
+        self._lines: dict[str, list[Line]] = {}
+
+    def create(self) -> Thread:
+        now = self.now()
+        thread = Thread(f"thread-{len(self._lines) + 1}", USER, now, now)
+        self._lines[thread.id] = []
+        self.store.update_thread(thread)
+        return thread
+
+    def get_or_create(self) -> Thread:
+        awake = [each for each in self.store.all_threads() if each.state in {ThreadState.ACTIVE, ThreadState.COOLING}]
+        return self._woken(max(awake, key=lambda each: each.updated_at)) if awake else self.create()
+
+    async def sweep(self) -> list[Exception]:
+        for thread in self._in_state(ThreadState.ACTIVE):
+            if should_cool(thread, self.times.cooling, self.now()):
+                self._moved(thread, ThreadState.COOLING)
+        failures: list[Exception] = []
+        for thread in self._in_state(ThreadState.COOLING):
+            if should_go_dormant(thread, self.times.dormant, self.now()):
+                try:
+                    await self._extract(thread)
+                except Exception as error:
+                    if self.strict:
+                        raise
+                    failures.append(error)
+        self.extractor.close_old(self._in_state(ThreadState.DORMANT))
+        return failures
+
+    async def trigger(self, thread_id: str) -> ExtractionResult:
+        thread = self._thread(thread_id)
+        if thread.state is ThreadState.CLOSED:
+            raise FactError(f"Cannot trigger dormant transition on closed thread: {thread_id}")
+        return ExtractionResult() if thread.state is ThreadState.DORMANT else await self._extract(thread)
+
+    def close(self, thread_id: str) -> None:
+        thread = self._thread(thread_id)
+        if thread.state is not ThreadState.DORMANT:
+            raise FactError(f"Cannot close thread in state: {thread.state}. Must be dormant.")
+        self._moved(thread, ThreadState.CLOSED)
+
+    def exchange(self, thread_id: str, message: str, reply: str) -> Thread:
+        meant = self._thread(thread_id)
+        over = meant.state in {ThreadState.DORMANT, ThreadState.CLOSED}
+        thread = self.create() if over else self._woken(meant)
+        self._lines[thread.id] += Line("user", message), Line("assistant", reply)
+        now = self.now()
+        spoken = replace(thread, last_message_at=now, updated_at=now)
+        self.store.update_thread(spoken)
+        return thread if over and self.strict else spoken
+
+    async def _extract(self, thread: Thread) -> ExtractionResult:
+        return await self.extractor.extract(thread, self._lines[thread.id])
+
+    def _thread(self, thread_id: str) -> Thread:
+        thread = self.store.get_thread(thread_id)
+        if thread is None:
+            raise FactError(f"Thread not found: {thread_id}")
+        return thread
+
+    def _in_state(self, state: ThreadState) -> list[Thread]:
+        return [thread for thread in self.store.all_threads() if thread.state is state]
+
+    def _woken(self, thread: Thread) -> Thread:
+        return self._moved(thread, ThreadState.ACTIVE) if thread.state is ThreadState.COOLING else thread
+
+    def _moved(self, thread: Thread, to: ThreadState) -> Thread:
+        moved = threads.transition(thread, to, self.now())
+        self.store.update_thread(moved)
+        return moved
+
+
+def should_cool(thread: Thread, timeout: int, now: int) -> bool:
+    since = thread.last_message_at
+    return thread.state is ThreadState.ACTIVE and since is not None and now - since >= timeout
+
+
+def should_go_dormant(thread: Thread, timeout: int, now: int) -> bool:
+    since = thread.cooling_started_at
+    return thread.state is ThreadState.COOLING and since is not None and now - since >= timeout
+
+
 async def _do(memory: Conversations, step: Mapping[str, Any], current: str) -> tuple[dict[str, Any], str]:
     """One step of a lifecycle; also the thread that the next ones are about."""
     what, thread = step["do"], step.get("thread", current)
     if what == "create":
-        return {}, memory.store.create_thread(USER).id
+        return {}, memory.create().id
     if what == "get_or_create":
-        made = memory.get_or_create(USER)
+        made = memory.get_or_create()
         return {"returned_thread": {"id": made.id, "state": str(made.state)}}, made.id
     if what == "sweep":
         failures = await memory.sweep()
-        return ({"error": _error(failures[0][1])} if failures else {}), current
+        return ({"error": _error(failures[0])} if failures else {}), current
     if what == "trigger":
         return {"result": (await memory.trigger(thread)).data}, current
     if what == "close":

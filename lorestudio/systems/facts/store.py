@@ -32,7 +32,6 @@ from lorestudio.systems.facts.records import (
     FactAction,
     FactDecision,
     FactError,
-    Line,
     Memory,
     MemoryChanges,
     MemoryMatch,
@@ -54,10 +53,6 @@ CREATE TABLE IF NOT EXISTS threads (
     dormant_at INTEGER, closed_at INTEGER, attempts INTEGER NOT NULL, digest TEXT NOT NULL,
     line_digests TEXT NOT NULL DEFAULT ''
 );
-CREATE TABLE IF NOT EXISTS messages (
-    number INTEGER PRIMARY KEY, thread_id TEXT NOT NULL, role TEXT NOT NULL, content TEXT NOT NULL, at INTEGER NOT NULL
-);
-CREATE INDEX IF NOT EXISTS messages_thread ON messages (thread_id);
 CREATE TABLE IF NOT EXISTS memories (
     number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, user_id TEXT NOT NULL, thread_id TEXT NOT NULL,
     content TEXT NOT NULL, source TEXT NOT NULL, embedding BLOB, created_at INTEGER, pinned INTEGER, tags TEXT,
@@ -316,7 +311,7 @@ class FactStore(Database):
         path: Path | None = None,
         *,
         now: Callable[[], int] = epoch_ms,
-        new_id: Callable[[str], str] = lambda _kind: uuid.uuid4().hex,
+        new_id: Callable[[], str] = lambda: uuid.uuid4().hex,
         strict: bool = False,
         vector_model: str = "",
     ) -> None:
@@ -331,13 +326,6 @@ class FactStore(Database):
         return PendingUnit(self)
 
     # ---- threads ----------------------------------------------------------------------------------------------------
-
-    def create_thread(self, user: str) -> Thread:
-        """A new active thread."""
-        now = self._now()
-        thread = Thread(self._new_id("thread"), user, now, now)
-        self.update_thread(thread)
-        return thread
 
     def update_thread(self, thread: Thread) -> None:
         """Keep a thread's record, a new one too."""
@@ -381,29 +369,6 @@ class FactStore(Database):
     def all_threads(self) -> list[Thread]:
         """All threads in the order they were made."""
         return self._threads("ORDER BY number")
-
-    def get_threads_by_state(self, state: ThreadState) -> list[Thread]:
-        """The threads in a state, in the order they were made."""
-        return self._threads("WHERE state = ? ORDER BY number", str(state))
-
-    def get_latest_active_thread(self, user: str) -> Thread | None:
-        """The owner's active or cooling thread that was changed last."""
-        states = (str(ThreadState.ACTIVE), str(ThreadState.COOLING))
-        found = self._threads("WHERE user_id = ? AND state IN (?, ?) ORDER BY updated_at DESC, number", user, *states)
-        return next(iter(found), None)
-
-    def add_message(self, thread: str, role: str, content: str) -> None:
-        """Add a message to a thread."""
-        with self.transaction(counts=False):
-            self.write(
-                "INSERT INTO messages (thread_id, role, content, at) VALUES (?, ?, ?, ?)",
-                thread, role, whole(content), self._now(),
-            )  # fmt: skip
-
-    def get_messages(self, thread: str) -> list[Line]:
-        """A thread's messages in order."""
-        rows = self.read("SELECT role, content FROM messages WHERE thread_id = ? ORDER BY number", thread)
-        return [Line(role, content) for role, content in rows]
 
     def add_run(self, run: ExtractionRun, decisions: Sequence[FactDecision] = ()) -> None:
         """Keep what a run came to, and what became of each of its facts."""
@@ -470,7 +435,7 @@ class FactStore(Database):
     def save_memory(self, memory: Memory) -> None:
         """Keep a new memory; it is given its id and the moment."""
         unasked = memory.embedding is None
-        self.put_memory(replace(memory, id=self._new_id("memory"), created_at=self._now(), unasked=unasked))
+        self.put_memory(replace(memory, id=self._new_id(), created_at=self._now(), unasked=unasked))
 
     def put_memory(self, memory: Memory) -> None:
         """Keep a memory just as it is, as when a deletion is taken back."""

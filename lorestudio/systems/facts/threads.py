@@ -81,18 +81,6 @@ def transition(thread: Thread, to: ThreadState, now: int) -> Thread:
     return replace(moved, cooling_started_at=None)
 
 
-def should_cool(thread: Thread, timeout: int, now: int) -> bool:
-    """Whether an active thread has been silent long enough; one that nobody spoke in never cools."""
-    since = thread.last_message_at
-    return thread.state is ThreadState.ACTIVE and since is not None and now - since >= timeout
-
-
-def should_go_dormant(thread: Thread, timeout: int, now: int) -> bool:
-    """Whether a cooling thread's facts are due."""
-    since = thread.cooling_started_at
-    return thread.state is ThreadState.COOLING and since is not None and now - since >= timeout
-
-
 def should_close(thread: Thread, timeout: int, now: int) -> bool:
     """Whether a dormant thread is over for good."""
     since = thread.dormant_at

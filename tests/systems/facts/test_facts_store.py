@@ -109,7 +109,8 @@ def test_a_unit_with_one_impossible_write_writes_nothing():
 
 def test_a_thread_that_was_spoken_in_meanwhile_stays_awake():
     with FactStore() as store:
-        before = store.create_thread("u")
+        before = Thread("t", "u", 1, 1)
+        store.update_thread(before)
         unit = store.begin()
         unit.move_thread(before, Thread(before.id, "u", 0, 0, ThreadState.DORMANT))
         spoken = Thread(before.id, "u", before.created_at, before.updated_at + 1, ThreadState.ACTIVE, 5)
