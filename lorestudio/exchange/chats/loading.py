@@ -26,6 +26,9 @@ _USER_NAMES = frozenset({"user", "you", "me", "human"})
 AT_MOST: Final = 64 * 1024 * 1024
 """So many bytes may a chat have: 13,000 messages of five swipes; reading it takes five times its room."""
 
+MOST_LINES: Final = 200_000
+"""So many lines may it have: however short they are, 200,000 of them take two seconds and 170 MB."""
+
 
 def read_plain_text(text: str, source: Path | str, user_name: str = "") -> LoadedChat:
     """A chat from text. The person is `user_name`, or a speaker called User, You or Me, or else the first one.
@@ -113,6 +116,8 @@ def load_chat(path: Path) -> LoadedChat:
 
 def chat_in(data: bytes, path: Path) -> LoadedChat:
     """The chat in the bytes of a file, as `load_chat`. Raises InputError."""
+    if max(map(data.count, (b"\n", b"\r"))) > MOST_LINES:
+        raise InputError(path, f"the chat cannot be read: it has more than {MOST_LINES:,} lines. Give a part of it.")
     jsonl = path.suffix.lower() == ".jsonl"
     begun = data.removeprefix(BOM.encode()).lstrip(b" \t\r\n\0")  # a crash leaves zeros
     lines = jsonl and begun.startswith(b'{"')

@@ -77,6 +77,16 @@ def test_a_file_of_endless_length_is_refused_before_it_is_read(tmp_path: Path, m
         load_chat(path)
 
 
+@pytest.mark.parametrize(
+    ("name", "line"), [("chat.jsonl", b'{"mes":""}\n'), ("chat.txt", b"W: a\r\n"), ("old.txt", b"\r")]
+)
+def test_a_file_of_millions_of_short_lines_is_refused_before_they_are_read(
+    tmp_path: Path, name: str, line: bytes
+) -> None:
+    with pytest.raises(InputError, match=rf"{name}: the chat cannot be read: it has more than 200,000 lines"):
+        load_chat(written(tmp_path, name, line * 200_001))
+
+
 def test_text_in_another_encoding_is_refused_with_its_line(tmp_path: Path) -> None:
     with pytest.raises(InputError) as caught:
         load_chat(written(tmp_path, "chat.txt", "Wren: one\nWren: Café\n".encode("latin-1")))
