@@ -42,6 +42,7 @@ from lorestudio.ui.shell.qt import later
 from lorestudio.ui.shell.words import Notice, count, number, sentence_of, tr
 from lorestudio.ui.state.note_changes import READ_ONLY, Done, NoteWork
 from lorestudio.ui.widgets import dialogs
+from lorestudio.ui.widgets.layouts import menu_of
 from lorestudio.ui.widgets.picker import Choice
 
 if TYPE_CHECKING:
@@ -105,8 +106,10 @@ class TuningFeature(Feature):
         """What is expected, and what became of it."""
         from lorestudio.ui.features.tuning.expectations_pane import ExpectationsPane
 
-        pane = ExpectationsPane(self.context.theme)
-        self.context.commands.attach({Where.EXPECTATIONS: (pane.view,)})
+        pane, commands = ExpectationsPane(self.context.theme), self.context.commands
+        commands.attach({Where.EXPECTATIONS: (pane.view,)})
+        ways = (name for name in commands.table if name.startswith("expect.") and name != "expect.remove")
+        commands.fill(menu_of(pane.add, tips=True), ways)
         pane.view.picked.connect(self._go)
         pane.view.chosen.connect(lambda _row: self.context.actions_changed())
         return pane

@@ -75,7 +75,9 @@ class ExpectationsPane(Pane):
         tip = tr("Remove the chosen expectation from the file")
         self.remove = tool(self, "", lambda: self.wanted.emit("expect.remove"), text=tr("Remove"), tip=tip, kind="text")
         self.story = story_label(self)
-        head = row((self.state, 1), self.remove, spacing=4, margins=(10, 4, 8, 4))
+        tip = tr("Say what is expected of the chosen entry")
+        self.add = tool(self, tr("Add an expectation"), text=tr("Add"), tip=tip, kind="text")
+        head = row((self.state, 1), self.add, self.remove, spacing=4, margins=(10, 4, 8, 4))
         whole = holding(tight(holding(tight(head)), (split(self.view, self.story), 1)))
         self.column.addWidget(self.or_empty("check", whole), 1)
         self.view.chosen.connect(self._explain)
@@ -105,8 +107,9 @@ class ExpectationsPane(Pane):
         self.model.set_rows(rows)
         failed = len(checked.failed) + len(problems)
         words = count(len(rows), "expectation", "expectations")
-        self.state.setText(state or tr("{failed} of {all} not met", failed=number(failed), all=words))
         well = tr("all met") if rows else ""
+        done = tr("{failed} of {all} not met", failed=number(failed), all=words) if failed else f"{words}: {well}"
+        self.state.setText(state or done)
         self.note_changed.emit(tr("{failed} not met", failed=number(failed)) if failed else well)
         self.pages.setCurrentIndex(0)
         if self.current is None and rows:

@@ -91,6 +91,12 @@ def test_the_menu_on_an_answer_says_that_it_should_be_in_this_reply(window: Main
     offered = {action.text(): action for action in answers.actions()}
     offered["Should be in this reply"].trigger()
     assert rows(window, qtbot)[0][0] == f"{entry} should be in (reply #2)"
+    pane = window.features.tuning.pane
+    assert pane.state.text() == "1 expectation: all met"
+    more = {action.text(): action for action in pane.add.menu().actions()}
+    assert more.keys() > offered.keys() & {"Should be in this reply", "Should not be in this reply"}
+    more["Should never be in"].trigger()
+    assert [row[0] for row in rows(window, qtbot)] == [f"{entry} should be in (reply #2)", f"{entry} should not be in"]
 
 
 @pytest.mark.always
