@@ -29,9 +29,11 @@ from lorestudio.studio.notes.changes.change_set import ChangeSet, NoteFileChange
 from lorestudio.studio.notes.changes.plan import read_bytes
 from lorestudio.studio.notes.vault_notes import Planned, VaultNotes, attachments, home_of, listed
 from lorestudio.studio.tuning.expectations import expectations_path, load
+from lorestudio.trace.wording import plural
 from lorestudio.vault.files import VaultError, refused
 from lorestudio.vault.links.canvas import CANVAS_SUFFIX, CardText, cards, links, spelled
 from lorestudio.vault.links.index import index_note
+from lorestudio.vault.links.mentions import stands_alone
 from lorestudio.vault.links.references import Escape, Reference, ReferenceKind, decode, heading_text, references
 from lorestudio.vault.links.targets import NOTE_SUFFIX, FoundBy, LinkTargets, NoteNames, Target, escaped, written_paths
 from lorestudio.vault.note.document import NoteDocument
@@ -364,7 +366,24 @@ def plan_rename(vaults: Sequence[VaultNotes], path: Path, wanted: NewName) -> Pl
         if retitled
         else f"Rename {filename} to {change.after.filename}"
     )
-    return _plan(vaults, vault, [change], title)
+    planned = _plan(vaults, vault, [change], title)
+    if not retitled:
+        return planned
+    return replace(planned, remarks=(*planned.remarks, *_still_said(vaults, change, planned.changes)))
+
+
+def _still_said(vaults: Sequence[VaultNotes], change: _NameChange, changes: ChangeSet) -> Iterator[str]:
+    """A remark where texts go on saying the old title: only what refers to the note follows it."""
+    old, texts = change.before.title, {each.path: each.after for each in changes.changes}
+    said = []
+    for vault in vaults:
+        for name, note in vault.index.notes.items():
+            text = texts.get(vault.path(name)) or note.text
+            body = text[split_places(text)[2] :].replace(change.after.title, "\n") if old in text else ""
+            said.append(sum(stands_alone(body, *found.span()) for found in re.finditer(re.escape(old), body)))
+    if times := sum(said):
+        where = plural(sum(map(bool, said)), "# note|# notes")
+        yield f"Plain text still says “{old}” {plural(times, '# time|# times')}, in {where}: search for it to replace it."
 
 
 def plan_move(

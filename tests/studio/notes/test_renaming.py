@@ -344,6 +344,18 @@ def test_titles_are_followed_into_other_vaults(tmp_path: Path) -> None:
     assert after["B.md"] == "[[Bell]]"
 
 
+def test_plain_text_that_goes_on_saying_the_old_title_is_told(tmp_path: Path) -> None:
+    notes = {
+        "Rook.md": "---\nkeys: [Rook]\n---\n# Rook\n\nRook smokes. Rookery. A rook.\n",
+        "Ilse.md": "[[Rook]] met Rook, (Rook).", "Pell.md": "[[Rook]].",
+    }  # fmt: skip
+    vault = write_vault(tmp_path / "vault", notes)
+    for title in ("Crane", "Old Rook"):
+        planned = plan_rename([vault], vault.path("Rook.md"), NewName(title))
+        assert planned.remarks == ("Plain text still says “Rook” 3 times, in 2 notes: search for it to replace it.",)
+    assert plan_rename([vault], vault.path("Pell.md"), NewName("Mell")).remarks == ()
+
+
 def test_undone_it_is_as_before(tmp_path: Path) -> None:
     notes = {"a/Lamp.md": "# Lamp\n", "A.md": "---\nrequires: [Lamp]\n---\n[[Lamp]]"}
     vault = write_vault(tmp_path / "vault", notes)
