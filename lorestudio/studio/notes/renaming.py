@@ -382,8 +382,8 @@ def _still_said(vaults: Sequence[VaultNotes], change: _NameChange, changes: Chan
             body = text[split_places(text)[2] :].replace(change.after.title, "\n") if old in text else ""
             said.append(sum(stands_alone(body, *found.span()) for found in re.finditer(re.escape(old), body)))
     if times := sum(said):
-        where = plural(sum(map(bool, said)), "# note|# notes")
-        yield f"Plain text still says “{old}” {plural(times, '# time|# times')}, in {where}: search for it to replace it."
+        where = f"{plural(times, '# time|# times')}, in {plural(sum(map(bool, said)), '# note|# notes')}"
+        yield f"Plain text still says “{old}” {where}: search for it to replace it."
 
 
 def plan_move(
