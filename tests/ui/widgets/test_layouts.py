@@ -167,6 +167,18 @@ def test_a_choice_without_room_is_shortened_and_not_cut_off(parent: QWidget, the
         assert words.box.left() + box.fontMetrics().horizontalAdvance(words.words) <= width - 16
 
 
+def test_a_search_field_wants_no_more_room_at_the_first_letter(parent: QWidget, qtbot: QtBot) -> None:
+    field = SearchField(parent, "Search")
+    qtbot.addWidget(parent)
+    parent.show()
+    empty = field.sizeHint()
+    field.setText("bell")
+    assert field.sizeHint() == empty
+    field.clear()
+    field.setFont(QFont(field.font().family(), 2 * field.font().pointSize()))
+    assert field.sizeHint().width() > empty.width()
+
+
 def test_a_search_field_is_emptied_by_escape_and_left_by_another_one(parent: QWidget) -> None:
     dialog, told = QDialog(parent), list[str]()
     field = SearchField(dialog, "Search")
