@@ -187,7 +187,7 @@ class RenameDialog(PlanDialog):
         to: str = "",
     ) -> None:
         """`keyed` says whether a key is the title; `to` is a new title that was typed already."""
-        super().__init__(theme, work, tr("Rename {title}", title=title), tr("Rename"), parent, (720, 300))
+        super().__init__(theme, work, tr("Rename {title}", title=title), tr("Rename"), parent, (720, 360))
         self._path, self._title = path, title
         self.title = QLineEdit(to or title, self)
         self.title.selectAll()
@@ -371,7 +371,7 @@ class EntriesDialog(Dialog):
     """Proposes entries; the notes that the chat names are ticked."""
 
     def __init__(self, theme: Theme, work: NoteWork, project: Project, parent: QWidget) -> None:
-        super().__init__(parent, tr("Make entries of notes"), (760, 480))
+        super().__init__(parent, tr("Make entries of notes"), (900, 480))
         self._work, self._project, self._tag = work, project, project.settings.lorebook_tag
         self._found: list[PlainNote] = []
         said = tr(

@@ -42,7 +42,6 @@ class ChangeView(QWidget):
         self.diff.view.setPlaceholderText(words)
         self.diff.setContentsMargins(6, 0, 0, 0)
         self.remarks = text_view(self, tr("What else you should know"))
-        self.remarks.setMaximumHeight(84)
         self.split = split(self.files, self.diff, across=True, sizes=(210, 420), stretch=1)
         # The stretch takes the room while there is no plan, so that the sentence stands at the top.
         column(self.summary, (self.split, 1), self.remarks, 0, of=self, spacing=4, margins=0)
@@ -75,6 +74,7 @@ class ChangeView(QWidget):
     def set_remarks(self, remarks: Sequence[str]) -> None:
         """Say these sentences below."""
         self.remarks.setPlainText("\n".join(remarks))
+        self.remarks.setFixedHeight(min(84, (len(remarks) + 1) * self.fontMetrics().lineSpacing() + 12))
         self.remarks.setVisible(bool(remarks))
 
     def _tip(self, change: NoteFileChange, folders: tuple[Path, ...]) -> str:

@@ -44,6 +44,9 @@ def test_each_file_says_what_becomes_of_it(theme: Theme) -> None:
     assert [view.files.item(row).text() for row in range(4)] == ["New.md", "Gone.md", "Better.md", "Same.md"]
     assert view.summary.text() == "4 notes change."
     assert view.remarks.toPlainText() == "A link breaks."
+    view.resize(700, 300)
+    view.layout().activate()
+    assert view.remarks.height() < 4 * view.fontMetrics().lineSpacing(), "the difference has the room"
     view.say("Nothing to do.")
     assert (view.files.count(), view.split.isHidden(), view.remarks.isHidden()) == (0, True, True)
     view.deleteLater()
