@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -14,14 +14,16 @@ from lorestudio.cli.command import OutputFile
 from lorestudio.cli.options import ChatOption, JsonOption, OfflineRun, ProjectOptions
 from lorestudio.cli.output import print_json, say, say_all
 from lorestudio.cli.screen import Screen, figure, filled, fixed, fold, table
-from lorestudio.studio.notes.usage import UsageRow, usage_csv, usage_rows
+from lorestudio.domain.records import grouped
+from lorestudio.studio.notes.usage import UNUSED, UsageRow, usage_csv, usage_rows
 from lorestudio.studio.project.files import write_bytes
 from lorestudio.studio.replay.runs import TraceBook
-from lorestudio.trace.journey import FOREIGN_IDS
+from lorestudio.trace.journey import FOREIGN_IDS, Journeys
 from lorestudio.trace.timeline import Fired
-from lorestudio.trace.wording import plural
+from lorestudio.trace.wording import first_few, lowered, plural
 
 _SHOWN: Final = 40
+_NAMED: Final = 4
 
 
 def usage(
@@ -36,21 +38,19 @@ def usage(
 ) -> None:
     """Say how often entries fired: in a replay of a chat, and in all chats as DeepLore's settings file counts.
 
-    No provider is asked.
+    With a chat it is also said which never went in, and what kept them out. No provider is asked.
     """
     project = given.opened(chat)
-    matched: Counter[int] = Counter()
-    injected: Counter[int] = Counter()
-    with_chat = False
+    runs = TraceBook()
     if chat is not None:
         simulator = by.simulator(project)
         project = simulator.project
         asyncio.run(simulator.run_missing())
         runs = TraceBook(simulator.traces)
-        with_chat = any(trace.of_notes for trace in runs.values())
-        for gist in filter(None, map(runs.gist, runs)):
-            matched.update(gist.matched)
-            injected.update(gist.injected)
+    gists = [gist for gist in map(runs.gist, runs) if gist is not None]
+    matched = Counter(entry for gist in gists for entry in gist.matched)
+    injected = Counter(entry for gist in gists for entry in gist.injected)
+    with_chat = any(trace.of_notes for trace in runs.values())
     rows = usage_rows(project.index, project.recorded, lambda entry: Fired(matched[entry], injected[entry]))
     say_all(project.problems)
     if chat is not None and not with_chat:
@@ -63,28 +63,54 @@ def usage(
     elif as_json:
         print_json([_json(row) for row in rows])
     else:
-        Screen().print(_table(rows, with_chat=with_chat))
+        lore = [row for row in rows if not row.entry.guide]
+        screen = Screen()
+        screen.print(_table(lore, with_chat=with_chat))
+        for line in _kept_out(lore, runs) if with_chat else ():
+            screen.print(line)
 
 
 def _table(rows: Sequence[UsageRow], *, with_chat: bool) -> Table:
-    """The entries that fired, at most so many; what never did is a number below."""
+    """The entries that fired, at most so many; what never did is a number below. DeepLore's counts where it has any."""
+    counted = not with_chat or any(row.recorded != UNUSED for row in rows)
     fired = [row for row in rows if row.fired.matched or row.recorded.matched or row.recorded.injected]
     here = (figure("matched\nhere"), figure("injected\nhere")) if with_chat else ()
+    there = (figure("matched\nDeepLore"), figure("injected\nDeepLore"), fixed("last used")) if counted else ()
     silent = len(rows) - len(fired)
     more = f"{len(fired) - _SHOWN} more fired; " if len(fired) > _SHOWN else ""
     told = f"{more}{silent} of {len(rows)} entries never fired" if fired or with_chat else "no entry has a count"
-    columns = (fold("entry"), *here, figure("matched\nDeepLore"), figure("injected\nDeepLore"), fixed("last used"))
     return filled(
-        table(*columns, caption=told),
+        table(fold("entry"), *here, *there, caption=told),
         (
             (
                 row.entry.title,
                 *((f"{row.fired.matched:,}", f"{row.fired.injected:,}") if with_chat else ()),
-                f"{row.recorded.matched:,}", f"{row.recorded.injected:,}", row.last_used[:10],
+                *((f"{row.recorded.matched:,}", f"{row.recorded.injected:,}", row.last_used[:10]) if counted else ()),
             )
             for row in fired[:_SHOWN]
         ),
-    )  # fmt: skip
+    )
+
+
+def _kept_out(rows: Sequence[UsageRow], runs: TraceBook) -> Iterator[str]:
+    """Who never went in, by what kept each out in the last run that said something of it, else in the last of all."""
+    silent = {row.entry.id: row.entry.title for row in rows if not row.fired.injected}
+    if not silent:
+        return
+    last = dict.fromkeys(silent, [*runs][-1])
+    for generation in runs:
+        gist = runs.gist(generation)
+        last.update(dict.fromkeys(silent.keys() & (gist.named if gist is not None else ()), generation))
+    yield f"Never injected: {len(silent)} of {len(rows)} entries, by what kept them out last:"
+    why: dict[str, list[str]] = {}
+    for generation, entries in grouped((generation, entry) for entry, generation in last.items()).items():
+        journeys = Journeys(runs[generation])
+        for entry in entries:
+            label = lowered(journeys.trace.words.label(journeys.fate(entry).reason))
+            why.setdefault(label, []).append(silent[entry])
+    for label, titles in sorted(why.items(), key=lambda item: -len(item[1])):
+        yield f"  {len(titles)} {label}: {first_few(sorted(titles), _NAMED)}"
+    yield "“-o usage.csv” lists every entry; “lorestudio explain” says of one what brings it in."
 
 
 def _json(row: UsageRow) -> dict[str, str | int | None]:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from lorestudio.exchange.lorebooks.entry import NEW_ENTRY
 from tests.cli.conftest import Run
 
 
@@ -54,3 +55,30 @@ def test_a_system_without_notes_counts_none(lorestudio: Run, world: tuple[Path, 
     assert "here" not in told.stdout
     counted = lorestudio("usage", vault, "--chat", chat, "--settings", settings, "--system", system).stdout
     assert "Tide" in counted  # DeepLore's own counts are shown
+
+
+def test_who_never_went_in_is_named_with_what_kept_it_out_in_the_whole_chat(
+    lorestudio: Run, world: tuple[Path, Path, Path], tmp_path: Path
+) -> None:
+    """A book, whose fires nobody else counts; the shelf's key was found in the first reply alone."""
+    _vault, chat, _settings = world
+    entries = {
+        "Lamp": {"key": ["lamp"], "content": "Oil."},
+        "Shelf": {"key": ["welcome"], "keysecondary": ["dust"], "selective": True, "content": "Oak."},
+        "Off": {"key": ["lamp"], "disable": True, "content": "Never."},
+        "Tide": {"key": ["tide"], "content": "Low."},
+    }
+    book = tmp_path / "Book.json"
+    numbered = {
+        str(uid): {**NEW_ENTRY, "uid": uid, "comment": name, **entry}
+        for uid, (name, entry) in enumerate(entries.items())
+    }
+    book.write_text(json.dumps({"entries": numbered}), encoding="utf-8")
+    lines = lorestudio("usage", book, "--chat", chat).stdout.splitlines()
+    assert "DeepLore" not in "".join(lines)
+    told = lines.index("Never injected: 3 of 4 entries, by what kept them out last:")
+    assert sorted(lines[told + 1 : told + 4]) == [
+        "  1 no key found: Tide",
+        "  1 secondary keys: Shelf",
+        "  1 switched off: Off",
+    ]
