@@ -153,6 +153,7 @@ class Vocabulary(Struct, Generic[Run], frozen=True, kw_only=True, eq=False):
     - `unasked`: they let an entry in whatever the chat says; `key_stage` looks for keys in the chat, and the reasons
       `tells_keys` name one that was found, those in `key_lacks` with a template of what was missing besides;
     - `found`: they keep an entry out that was found: a key of it was, but not all that it takes besides;
+    - `unsearched`: they keep an entry out before its keys are looked for, so they are the same whatever the chat says;
     - `never`: they are of entries that are not for the prompt at all;
     - `rank_stage` chooses by likeness, and the reasons `ranked` are its choice; `score_stage` by words in common;
     - `whole_stage` puts every entry forward, of which a model chooses some, and the reasons `not_chosen` are of those
@@ -193,6 +194,7 @@ class Vocabulary(Struct, Generic[Run], frozen=True, kw_only=True, eq=False):
     tells_keys: frozenset[str] = frozenset()
     key_lacks: Mapping[str, str] = {}
     found: frozenset[str] = frozenset()
+    unsearched: frozenset[str] = frozenset()
     never: frozenset[str] = frozenset()
     rank_stage: str = ""
     ranked: frozenset[str] = frozenset()

@@ -125,7 +125,8 @@ def _left_out(trace: Trace) -> Mapping[str, list[str]]:
 def _stopped(trace: Trace) -> Iterator[Fate]:
     """In the order of the stages; what the load phase left out (guides) is the same every time and not told.
 
-    Nor is what a model did not choose from the whole vault: that is nearly all of it, every time.
+    Nor is what a model did not choose from the whole vault: that is nearly all of it, every time; nor what was kept out
+    before its keys were looked for.
     """
     journeys = Journeys(trace)
     whole_vault = trace.ran(trace.words.whole_stage) is not None
@@ -133,7 +134,8 @@ def _stopped(trace: Trace) -> Iterator[Fate]:
         fate = journeys.fate(entry)
         if whole_vault and fate.reason in trace.words.not_chosen:
             continue
-        if fate.state is FateState.REMOVED or (fate.state is FateState.REFUSED and fate.phase is not Phase.LOAD):
+        told = fate.phase is not Phase.LOAD and fate.reason not in trace.words.unsearched
+        if fate.state is FateState.REMOVED or (fate.state is FateState.REFUSED and told):
             yield fate
 
 
@@ -145,7 +147,7 @@ def _summary(traces: Sequence[Trace], injected: Counter[tuple[str, str, str]], p
     lore = [(entry.vault, entry.filename, entry.title) for entry in project.index.entries if not entry.guide]
     never = [entry for entry in lore if entry not in injected]
     if never and any(trace.of_notes for trace in traces):
-        lines.append(f"Never injected: {len(never)} of {len(lore)} entries.")
+        lines.append(f"Never injected: {len(never)} of {len(lore)} entries (`lorestudio usage` says why).")
     totals = ai_totals(traces)
     if totals.sentence:
         lines.append(totals.sentence)

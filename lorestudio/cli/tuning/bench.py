@@ -106,7 +106,7 @@ def _marked(result: BenchResult) -> Text:
 def _table(rows: Sequence[BenchRow]) -> Table:
     signs = {True: Text("+", "green"), False: Text("-", "red")}
     return filled(
-        table("", "entry", figure("tokens"), "key", fold("why"), caption="+ goes in  - is matched and does not"),
+        table("", "entry", figure("tokens"), "key", fold("why"), caption="+ goes in  - is found and stays out"),
         ((signs[row.injected], row.title, f"{row.tokens:,}", ", ".join(row.keys), " ".join(_why(row))) for row in rows),
     )
 

@@ -7,7 +7,7 @@ for a real message; no provider is asked, and nothing of it is kept.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from typing import Final
 
@@ -30,6 +30,8 @@ MOST_FAR: Final = 25
 """Of entries that no key brought into question and that do not go in, so many are told, the nearest first."""
 
 FARTHER: Final = "{amount:,} more were compared and are less alike."
+
+UNSEARCHED: Final = "{amount:,} more come in by no text here: switched off, bound to other characters, and the like."
 
 
 class NotReplayedError(ValueError):
@@ -120,9 +122,22 @@ class Bench:
         message = moment.position(len(moment.chat) - 1)
         kind, journeys = self._system.kind, Journeys(trace)
         rows = bench_rows(journeys, offline.system.key_places(moment, state, trace), message)
-        rows, kept_back = _told(rows, journeys, kind.passed_over)
+        rows, kept_back = _told(self._by_own_keys(rows, journeys, said), journeys, kind.passed_over)
         remarks = ((kind.no_text,) if kind.no_text else ()) + ((STAND_IN,) if offline.answers() else ())
         return BenchResult(text, trace, rows, (*remarks, *trace.warnings, *offline.lacks(), *kept_back))
+
+    def _by_own_keys(self, rows: Iterable[BenchRow], journeys: Journeys, said: Message) -> tuple[BenchRow, ...]:
+        """The rows, with the keys that the text has of entries which were kept out before any was looked for."""
+        unsearched = journeys.trace.words.unsearched
+        search = self._system.kind.key_search(self._system.settings)
+        keys = {entry.note_key: entry.keys for entry in self.project.index.entries}
+        line = search.line(replace(said, name=""))
+
+        def looked_up(row: BenchRow) -> BenchRow:
+            own = keys.get(journeys.trace.entries[row.entry].note_key, ())
+            return replace(row, keys=tuple(own[place] for place in sorted(set(search.finder(own)(line)))))
+
+        return tuple(looked_up(row) if row.fate.reason in unsearched else row for row in rows)
 
     def _moment(self, said: Message, *, append: bool) -> tuple[Moment, State]:
         end = len(self.project.chat.messages) if self.project.chat is not None else 0
@@ -205,14 +220,15 @@ def _told(
     """The rows without those that come by the hundred whatever the text is, and sentences about these."""
     alike = sorted((row for row in rows if _only_compared(row)), key=_score, reverse=True)
     far = {row.entry for row in alike[MOST_FAR:]}
+    unsearched = {row.entry for row in rows if row.fate.reason in journeys.trace.words.unsearched and not row.keys}
     passed = {row.entry for row in rows if (_brought_in(journeys, row.entry), row.fate.reason) in passed_over}
 
     def words() -> Iterator[str]:
-        for amount, sentence in ((len(far), FARTHER), (len(passed), NOT_CHOSEN)):
+        for amount, sentence in ((len(far), FARTHER), (len(passed), NOT_CHOSEN), (len(unsearched), UNSEARCHED)):
             if amount:
                 yield sentence.format(amount=amount)
 
-    return tuple(row for row in rows if row.entry not in far | passed), tuple(words())
+    return tuple(row for row in rows if row.entry not in far | passed | unsearched), tuple(words())
 
 
 def _brought_in(journeys: Journeys, entry: int) -> str:

@@ -71,7 +71,7 @@ def test_the_summary_follows_the_table(lorestudio: Run, vault: Path, chat: Path)
     result = lorestudio("replay", vault, "--chat", chat)
     text = " ".join(result.stdout.split())
     assert "Injected most often: Lamp (4×), Tide (2×)." in text
-    assert "Never injected: 1 of 3 entries." in text
+    assert "Never injected: 1 of 3 entries" in text
     trace = asyncio.run(Simulator(open_project([vault], chat)).replay())[-1]
     assert f"The last generation: {summary(trace)}" in text
 
@@ -161,11 +161,25 @@ def test_a_generation_without_lore_says_what_happened(vault: Path, tmp_path: Pat
     assert rows(shown(vault, text, 160))["#1"] == ["0", "0", "0", summary(trace)]
 
 
+def test_who_is_kept_out_whatever_the_chat_says_is_no_news_of_a_turn(
+    lorestudio: Run, vault: Path, tmp_path: Path
+) -> None:
+    """Dozens of a large lorebook are switched off, and were told in every row."""
+    for note, more in (("Lamp", "wi_delay: 9\n"), ("Tide", "refine_keys: [ebbs]\n")):
+        path = vault / f"{note}.md"
+        path.write_text(f"---\ntags: [lorebook]\nkeys: [{note.lower()}]\n{more}---\nx\n", encoding="utf-8")
+    text = tmp_path / "chat.txt"
+    text.write_text("Wren: The lamp, the tide.\nOttoline: Yes.\n")
+    told = lorestudio("replay", vault, "--chat", text, "--system", "world-info").stdout
+    assert "- Tide: secondary keys" in told
+    assert "delayed" not in told
+
+
 def test_the_summary_of_an_unused_vault(vault: Path, tmp_path: Path) -> None:
     text = tmp_path / "chat.txt"
     text.write_text("Wren: Hello.\n")
     project = open_project([vault], text)
-    assert report_of(project).summary().startswith("Never injected: 3 of 3 entries.")
+    assert report_of(project).summary().startswith("Never injected: 3 of 3 entries")
 
 
 def test_the_summary_counts_each_note_by_itself_and_no_guide(tmp_path: Path) -> None:
@@ -177,7 +191,7 @@ def test_the_summary_counts_each_note_by_itself_and_no_guide(tmp_path: Path) -> 
     text = tmp_path / "chat.txt"
     text.write_text("Wren: The lamp!\n")
     told = report_of(open_project([vault], text)).summary()
-    assert told.startswith("Injected most often: Lamp (1×).\nNever injected: 1 of 2 entries.")
+    assert told.startswith("Injected most often: Lamp (1×).\nNever injected: 1 of 2 entries")
 
 
 def test_json_is_every_trace_and_comes_back_equal(lorestudio: Run, vault: Path, chat: Path) -> None:

@@ -18,7 +18,7 @@ from lorestudio.settings.worldinfo import WorldInfoSettings
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.ranges import generations
 from lorestudio.studio.replay.simulator import Simulator
-from lorestudio.studio.tryout.bench import MOST_FAR, Bench, BenchResult, NotReplayedError
+from lorestudio.studio.tryout.bench import MOST_FAR, UNSEARCHED, Bench, BenchResult, NotReplayedError
 from lorestudio.systems.registry import KINDS, system_of
 from lorestudio.trace.journey import Journeys
 from tests.studio.previews import CHAT, TWO_STAGE, project_of
@@ -71,6 +71,18 @@ def test_of_a_key_in_the_text_of_another_entry_it_is_said_whose(system: str, set
     assert {row.title: (row.injected, row.how, row.keys) for row in result.rows} == {
         "Lamp": (True, "Key found", ("lamp",)), "Tide": (True, "Key in “Lamp”", ("tide",)),
     }  # fmt: skip
+
+
+def test_an_entry_that_no_text_brings_in_is_told_where_the_text_has_a_key_of_it() -> None:
+    """Of a large lorebook dozens are switched off or bound to others, whatever the text says."""
+    notes = {f"{name}.md": f"---\ntags: [lorebook]\nkeys: [{name}]\n---\nText.\n" for name in ("lamp", "quay", "tide")}
+    notes |= {name: notes[name].replace("keys", "wi_delay: 9\nkeys") for name in ("quay.md", "tide.md")}
+    project = replace(project_of(notes), chat=None)
+    result = Bench(Simulator(project, system_of(project.scene(), KINDS["world-info"]))).test("A lamp on the quay.")
+    assert {row.title: (row.injected, row.label, row.keys) for row in result.rows} == {
+        "lamp": (True, "Key found", ("lamp",)), "quay": (False, "Delayed", ("quay",)),
+    }  # fmt: skip
+    assert UNSEARCHED.format(amount=1) in result.remarks
 
 
 def test_keys_of_a_constant_decide_nothing_and_are_not_shown() -> None:
