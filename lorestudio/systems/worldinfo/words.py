@@ -128,6 +128,11 @@ _REASONS: Final = (
 )  # fmt: skip
 
 
+_UNSEARCHED: Final = frozenset({
+    "wi_never", "wi_silent", "wi_disabled", "wi_blocked", "wi_character", "wi_tags", "wi_delay", "wi_only_recursion",
+    "wi_no_depth",
+})  # fmt: skip
+
 VOCABULARY: Final[Vocabulary[Trace]] = Vocabulary(
     reasons=table(_REASONS),
     modes=frozenset({"recursive", "one scan"}),
@@ -144,19 +149,7 @@ VOCABULARY: Final[Vocabulary[Trace]] = Vocabulary(
     tells_keys=frozenset({"wi_key", "wi_secondary"}),
     key_lacks={"wi_secondary": "Its secondary keys ({secondary!q}) do not fit: the rule is {rule}."},
     found=frozenset({"wi_secondary"}),
-    unsearched=frozenset(
-        {
-            "wi_never",
-            "wi_silent",
-            "wi_disabled",
-            "wi_blocked",
-            "wi_character",
-            "wi_tags",
-            "wi_delay",
-            "wi_only_recursion",
-            "wi_no_depth",
-        }
-    ),  # fmt: skip
+    unsearched=_UNSEARCHED,
     rank_stage="vector activation",
     ranked=frozenset({"wi_similar"}),
     counts_outlets=True,
