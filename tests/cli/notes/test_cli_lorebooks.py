@@ -260,8 +260,10 @@ def test_a_book_that_is_gone_keeps_no_other_one_waiting(lorestudio: Run, book: P
 def test_an_entry_that_is_left_says_why(lorestudio: Run, book: Path, tmp_path: Path) -> None:
     place = tmp_path / "v"
     assert lorestudio("import", book, "--into", place, "--yes").exit_code == 0
-    book.write_text(book.read_text(encoding="utf-8").replace("It rings.", "It is cracked."), encoding="utf-8")
     (place / "Sea/Bell.md").unlink()
+    told = "gone here: Bell; left as it is: --gone says what becomes of it\n"
+    assert told in lorestudio("sync", place, "--dry-run").stdout
+    book.write_text(book.read_text(encoding="utf-8").replace("It rings.", "It is cracked."), encoding="utf-8")
     left = lorestudio("sync", place, "--gone", "follow", "--yes")
     told = "gone here: Bell; left as it is: the entry of the book was changed since both agreed\n"
     assert (left.exit_code, told in left.stdout) == (1, True)
