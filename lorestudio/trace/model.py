@@ -412,16 +412,9 @@ class Trace:
         return self.words.of_notes and not self.others
 
     @property
-    def outlet_tokens(self) -> int:
-        """Tokens of the outlets that the limits do not count."""
-        return sum(each.tokens for each in self.injections) - sum(each.tokens for each in within_limits(self))
-
-    @property
     def total_tokens(self) -> int:
-        """Tokens of all that went in, outlets included: as the limit counts them, which may be as one text."""
-        limit = token_limit(self)
-        besides = limit.besides if limit is not None else 0
-        return tokens_used(self) - besides + self.outlet_tokens if self.injections else 0
+        """Tokens of all injections, outlets included."""
+        return sum(injection.tokens for injection in self.injections)
 
 
 FALSY_PRIORITY: Final = 50.0

@@ -235,10 +235,11 @@ def _injected(trace: Trace, entries: list[int]) -> list[SummaryPiece]:
     if not entries:
         ended = f"nothing was left after {_ENDED[trace.outcome]}" if trace.outcome in _ENDED else "nothing was injected"
         return [SummaryPiece(ended)]
-    within = [injection.entry for injection in within_limits(trace)]
+    counted = within_limits(trace)
+    within = [injection.entry for injection in counted]
     limit = token_limit(trace)
-    used, outlets = tokens_used(trace), trace.outlet_tokens
-    inside = trace.total_tokens - outlets
+    used = tokens_used(trace)
+    inside = used - limit.besides if limit is not None else used
     if limit is None or limit.maximum is None:
         room = plural(inside, "# token|# tokens")
     elif limit.besides:
@@ -250,6 +251,7 @@ def _injected(trace: Trace, entries: list[int]) -> list[SummaryPiece]:
         room += ", no limit"
     pieces = _linked(plural(len(entries), "# was injected|# were injected"), entries)
     pieces += [SummaryPiece(" ("), *_linked(room, within)]
+    outlets = trace.total_tokens - sum(injection.tokens for injection in counted)
     if outlets:
         others = [injection.entry for injection in trace.injections if injection.entry not in set(within)]
         pieces += _linked(f", and {number_words(outlets)} in outlets", others)

@@ -49,7 +49,7 @@ def test_a_run_does_not_differ_from_itself():
 
 def test_who_entered_and_left_has_its_injection_and_both_fates():
     before = story()
-    after = replace(before, injections=(*before.injections[:2], injection(OATH, "Oath", 50, 70)), limits=())
+    after = replace(before, injections=(*before.injections[:2], injection(OATH, "Oath", 50, 70)))
 
     diff = compare(before, after)
 

@@ -170,12 +170,3 @@ def test_what_was_held_back_is_linked_too() -> None:
     linked = [(piece.text, piece.entries) for piece in summary_pieces(quiet_run(refused=2)) if piece.entries]
     assert linked == [("2", (0, 1))]
     assert not [piece for piece in summary_pieces(quiet_run()) if piece.entries]
-
-
-def test_all_that_went_in_is_one_number_where_a_limit_counts_the_texts_as_one():
-    run = run_of(2, injected=[400, 442])
-    joined = replace(run, limits=(Limit("token budget", 841, 2000, "tokens"),))
-    assert (run.total_tokens, joined.total_tokens) == (842, 841)
-    assert "2 were injected (841 of 2,000 tokens)." in summary(joined)
-    with_chat = replace(run, limits=(Limit("token budget", 3842, 8000, "tokens", 3000, "conversation"),))
-    assert (with_chat.total_tokens, replace(joined, injections=()).total_tokens) == (842, 0)

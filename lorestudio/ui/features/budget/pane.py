@@ -25,7 +25,7 @@ from lorestudio.studio.tryout.preview import Preview
 from lorestudio.systems.base import SystemKind
 from lorestudio.trace.budget import NO_ENTRY, ORIGINS, BudgetOrigin, BudgetView, Segment, budget_view
 from lorestudio.trace.diff import TraceDiff, compare, sizes
-from lorestudio.trace.model import Phase, Trace, token_limit
+from lorestudio.trace.model import Phase, Trace, token_limit, within_limits
 from lorestudio.trace.summary import estimate, summary
 from lorestudio.trace.text import turn_words
 from lorestudio.ui.shell.jobs import Newest
@@ -629,7 +629,7 @@ def caps_words(trace: Trace) -> str:
     for limit in trace.limits:
         most = tr("any number") if limit.maximum is None else number(limit.maximum)
         parts.append(tr("{name}: {used} of {most}", name=limit.name, used=number(limit.used), most=most))
-    outlets = trace.outlet_tokens
+    outlets = trace.total_tokens - sum(each.tokens for each in within_limits(trace))
     if outlets:
         parts.append(tr("outlets: {tokens}, no limit", tokens=number(outlets)))
     reasons = {verdict.reason for record in trace.stages if record.phase is Phase.BUDGET for verdict in record.verdicts}

@@ -10,7 +10,7 @@ from PySide6.QtCore import QModelIndex, QPersistentModelIndex, Qt
 from lorestudio.domain.chat import Chat, Message, places_in
 from lorestudio.domain.records import replace
 from lorestudio.trace.found_keys import FoundKey
-from lorestudio.trace.model import Limit, SeenChat
+from lorestudio.trace.model import SeenChat
 from lorestudio.ui.features.chat.model import ChatList, ChatRow, Speaker, chip_text
 from lorestudio.ui.shell.qt import ACCESSIBLE_DESCRIPTION, ACCESSIBLE_TEXT, DISPLAY, ITEM, TOOLTIP
 from lorestudio.ui.widgets.paint import KeyQuery
@@ -195,9 +195,7 @@ def test_a_chip_says_what_went_in() -> None:
     trace = make_trace()
     assert chip_text(None) == ""
     assert chip_text(replace(trace, injections=())) == "nothing injected"
-    assert chip_text(replace(trace, injections=trace.injections[:1], limits=())) == "1 entry · 10 tokens"
-    counted_as_one = (Limit("token budget", 9, 100, "tokens"),)  # as World Info counts its texts, and the summary says
-    assert chip_text(replace(trace, injections=trace.injections[:1], limits=counted_as_one)) == "1 entry · 9 tokens"
+    assert chip_text(replace(trace, injections=trace.injections[:1])) == "1 entry · 10 tokens"
 
 
 def test_new_runs_are_asked_for_anew() -> None:
