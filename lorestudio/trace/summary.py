@@ -240,18 +240,22 @@ def _injected(trace: Trace, entries: list[int]) -> list[SummaryPiece]:
     limit = token_limit(trace)
     used = tokens_used(trace)
     inside = used - limit.besides if limit is not None else used
+    put_in = sum(injection.tokens for injection in counted)
     if limit is None or limit.maximum is None:
         room = plural(inside, "# token|# tokens")
     elif limit.besides:
         most = f"{number_words(used)} of {number_words(limit.maximum)}"
         room = f"{plural(inside, '# token|# tokens')}, with the {limit.besides_what} {most}"
+    elif inside != put_in:  # texts counted as one, or an entry that the budget let in and that has no place
+        most = f"{number_words(inside)} of {number_words(limit.maximum)}"
+        room = f"{plural(put_in, '# token|# tokens')}; the budget counts {most}"
     else:
         room = f"{number_words(inside)} of {plural(limit.maximum, '# token|# tokens')}"
     if limit is not None and limit.maximum is None:
         room += ", no limit"
     pieces = _linked(plural(len(entries), "# was injected|# were injected"), entries)
     pieces += [SummaryPiece(" ("), *_linked(room, within)]
-    outlets = trace.total_tokens - sum(injection.tokens for injection in counted)
+    outlets = trace.total_tokens - put_in
     if outlets:
         others = [injection.entry for injection in trace.injections if injection.entry not in set(within)]
         pieces += _linked(f", and {number_words(outlets)} in outlets", others)

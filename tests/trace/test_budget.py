@@ -72,7 +72,7 @@ def test_texts_that_are_counted_as_one_take_what_the_limit_says() -> None:
     joined = replace(trace, limits=(Limit("token budget", 98, 200, "tokens"), *trace.limits[1:]))
     view = budget_view(joined)
     assert (sum(segment.tokens for segment in view.inside), view.used, view.free) == (100, 98, 102)
-    assert "(98 of 200 tokens; 1 shortened)" in summary(joined)
+    assert "(100 tokens; the budget counts 98 of 200; 1 shortened)" in summary(joined)
     assert summarise(joined).used == 98
 
 
