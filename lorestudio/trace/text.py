@@ -212,13 +212,23 @@ def _stage_counts(record: StageRecord) -> tuple[str, ...]:
 
 
 def decisions(trace: Trace, journeys: Journeys) -> tuple[tuple[str, ...], ...]:
-    """Title, result and reasons of each entry that a stage decided about: what brought it in, and what stopped it."""
+    """Title, result and reasons of each entry that a stage decided about: what brought it in, and what stopped it.
+
+    Those that were kept out before their keys were looked for stand behind all others, in a row for each reason.
+    """
     rows: list[tuple[str, ...]] = []
+    apart: dict[tuple[str, str], list[str]] = {}
     for entry in journeys.rows:
         fate, way = journeys.fate(entry), journeys.came_in(entry)
         words = fate.explain(trace)
+        if fate.reason in trace.words.unsearched:
+            apart.setdefault((_result(fate, words), words.sentence), []).append(trace.title(entry))
+            continue
         why = dict.fromkeys([*([way.sentence] if way is not None else []), words.sentence])
         rows.append((trace.title(entry), _result(fate, words), " ".join(why)))
+    for (result, sentence), titles in apart.items():
+        named = f"{sentence.removesuffix('.')}: {', '.join(titles)}."
+        rows.append((titles[0], result, sentence) if len(titles) == 1 else (f"{len(titles)} entries", result, named))
     return tuple(rows)
 
 

@@ -32,7 +32,7 @@ from lorestudio.systems.worldinfo.decision import Decision, Surroundings, WorldI
 from lorestudio.systems.worldinfo.haystack import Scan
 from lorestudio.systems.worldinfo.ideas import note_options, tried_by_any
 from lorestudio.systems.worldinfo.scan import Loop, LoopPart, Scanned, at
-from lorestudio.systems.worldinfo.words import VOCABULARY
+from lorestudio.systems.worldinfo.words import RULES, VOCABULARY
 from lorestudio.trace.model import (
     AiCall,
     Injection,
@@ -48,14 +48,6 @@ from lorestudio.trace.model import (
 _PHASES: Final = {
     LoopPart.KEYS: Phase.MATCH, LoopPart.GROUPS: Phase.GATE, LoopPart.DRAW: Phase.GATE, LoopPart.BUDGET: Phase.BUDGET,
 }  # fmt: skip
-_RULES: Final = {
-    "AND_ANY": "at least one of them",
-    "NOT_ALL": "not all of them",
-    "NOT_ANY": "none of them",
-    "AND_ALL": "all of them",
-    "UNKNOWN": "one that SillyTavern does not know",
-    "UNSAID": "at least one of them",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -367,7 +359,7 @@ class _WorldInfoRun(Run):
             known["winner"] = self.entries[winner].title
         logic = known.pop("logic", None)
         if isinstance(logic, str):
-            known["rule"] = _RULES[logic]
+            known["rule"] = RULES[logic]
         score = known.get("score")
         if isinstance(score, float):
             known["score"] = round(score, 4)

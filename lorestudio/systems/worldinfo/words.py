@@ -128,6 +128,16 @@ _REASONS: Final = (
 )  # fmt: skip
 
 
+RULES: Final = {
+    "AND_ANY": "at least one of them",
+    "NOT_ALL": "not all of them",
+    "NOT_ANY": "none of them",
+    "AND_ALL": "all of them",
+    "UNKNOWN": "one that SillyTavern does not know",
+    "UNSAID": "at least one of them",
+}
+"""What secondary keys have to fulfil, in words."""
+
 _UNSEARCHED: Final = frozenset({
     "wi_never", "wi_silent", "wi_disabled", "wi_blocked", "wi_character", "wi_tags", "wi_delay", "wi_only_recursion",
     "wi_no_depth",
@@ -156,4 +166,5 @@ VOCABULARY: Final[Vocabulary[Trace]] = Vocabulary(
     parts={"wi_lost": "draw", "wi_replaced": "gate"},
     rank_word=lambda trace: "order" if "lorebooks" in trace.digests else "priority",
     of_host=True,
+    phrases=frozenset(RULES.values()),
 )

@@ -5,7 +5,10 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from typer.testing import Result
+
+from lorestudio.exchange.lorebooks.entry import NEW_ENTRY
 
 Run = Callable[..., Result]
 
@@ -60,6 +63,45 @@ def test_a_redacted_report_has_none_of_the_words(lorestudio: Run, vault: Path, c
         for word in ("lamp", "old bell", "flood", "wren", "ottoline", "brume", "later"):
             assert word not in text
         assert "entry 1" in text
+
+
+@pytest.fixture
+def book(tmp_path: Path) -> Path:
+    """Three entries that are off, one that lacks a secondary key, one that has no place, and one that goes in."""
+    entries: dict[str, dict[str, object]] = {
+        "Lamp": {"key": ["lamp"]}, "Tide": {"key": ["lamp"], "keysecondary": ["ebbs"]},
+        "Pier": {"key": ["lamp"], "position": 9}, **{name: {"disable": True} for name in ("Ash", "Oak", "Elm")},
+    }  # fmt: skip
+    numbered = {
+        str(uid): {**NEW_ENTRY, "uid": uid, "comment": name, "content": f"Of {name}.", **entry}
+        for uid, (name, entry) in enumerate(entries.items())
+    }
+    path = tmp_path / "Book.json"
+    path.write_text(json.dumps({"entries": numbered}), encoding="utf-8")
+    return path
+
+
+def test_entries_that_no_text_brings_in_share_a_row(lorestudio: Run, book: Path, tmp_path: Path) -> None:
+    """Of a large lorebook they were most of every reply's rows."""
+    chat = tmp_path / "chat.txt"
+    chat.write_text("Wren: The lamp.\n", encoding="utf-8")
+    told = " ".join(lorestudio("report", book, "--chat", chat).stdout.split())
+    assert "3 entries Switched off It is switched off: Ash, Oak, Elm." in told
+    hidden = " ".join(lorestudio("report", book, "--chat", chat, "--redacted").stdout.split())
+    assert "do not fit: the rule is at least one of them." in hidden
+    assert "Ash" not in hidden
+
+
+def test_the_sentence_of_a_run_says_what_went_in_where_the_budget_counts_more(
+    lorestudio: Run, book: Path, tmp_path: Path
+) -> None:
+    """The pier fits, and has no place; the table's tokens were others than the sentence's."""
+    chat = tmp_path / "chat.txt"
+    chat.write_text("Wren: The lamp.\n", encoding="utf-8")
+    told = " ".join(lorestudio("replay", book, "--chat", chat, "--tokenizer", "estimate").stdout.split())
+    row = re.search(r"next (\d+) (\d+) (\d+) ", told)
+    assert row is not None
+    assert f"{row[2]} was injected ({row[3]} tokens; the budget counts " in told
 
 
 def test_an_unknown_ending_and_unknown_turns_are_told(lorestudio: Run, vault: Path, chat: Path) -> None:
