@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from typing import Any
 from xml.etree import ElementTree as ET
 
-from PySide6.QtCore import QAbstractItemModel, QEvent, QObject, QPoint, QRectF, QSize, Qt
+from PySide6.QtCore import QAbstractItemModel, QEvent, QObject, QPoint, QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QImage, QPainter, QPixmap, QTransform
 from PySide6.QtWidgets import QWidget
 
+from lorestudio.ui.widgets.chart import PlaceChart
 from lorestudio.ui.widgets.paint import svg_bytes
 
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
@@ -151,3 +152,8 @@ def _box(item: ET.Element) -> QRectF:
     places = [float(each) for each in NUMBER.findall(item.get("d", item.get("points", "")))] or [0.0, 0.0]
     across, down = places[::2], places[1::2]
     return QRectF(min(across), min(down), max(across) - min(across), max(down) - min(down))
+
+
+def place_point(chart: PlaceChart, place: int) -> QPoint:
+    """The middle of a place of a chart."""
+    return QPointF(chart.frame.x(place), chart.frame.room.center().y()).toPoint()

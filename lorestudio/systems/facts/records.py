@@ -55,8 +55,6 @@ NO_FIELD: Final = "none"
 Profile: TypeAlias = Mapping[str, Json]
 """A profile in its JSON spelling; with `set`, a rule may put any field into it (rules: fact-memory 8.1)."""
 
-EMPTY: Final[Mapping[str, Json]] = {}
-
 
 class FactError(InputError):
     """Something that fact memory refuses to do; the message says why."""

@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import logging
 import math
 from collections.abc import Mapping, Sequence
 from typing import Final
@@ -19,8 +18,6 @@ from lorestudio.systems.facts.records import CONFIRMED, Memory, MemoryMatch, Pro
 from lorestudio.systems.facts.similarity import cosine
 from lorestudio.systems.facts.threads import DAY
 from lorestudio.trace.wording import calendar_time
-
-logger = logging.getLogger(__name__)
 
 HALF_LIFE: Final = 180 * DAY
 RECENT: Final = 90 * DAY

@@ -272,10 +272,6 @@ class PlaceChart(Plot):
     def _place(self, point: QPointF) -> int:
         return math.floor(self.frame.value_at(point.x()) + 0.5)
 
-    def point_of(self, place: int) -> QPoint:
-        """The middle of a place."""
-        return QPointF(self.frame.x(place), self.frame.room.center().y()).toPoint()
-
     def words_at(self, point: QPoint) -> str:
         """What is said of the place under the pointer."""
         place = self.place_at(QPointF(point))

@@ -15,7 +15,7 @@ from pytestqt.qtbot import QtBot
 from lorestudio.ui.shell.theme import Theme, scaled
 from lorestudio.ui.widgets.chart import BarChart, Bars, Layer, nice_steps
 from tests.ui.conftest import drain
-from tests.ui.drawing import Drawn, PaintWatch, drawn
+from tests.ui.drawing import Drawn, PaintWatch, drawn, place_point
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,7 @@ def test_a_place_is_found_again_at_its_point(theme: Theme, qtbot: QtBot) -> None
     for amount in (1, 24, 150):
         made = chart(theme, qtbot, amount)
         for place in range(amount):
-            assert made.place_at(QPointF(made.point_of(place))) == place
+            assert made.place_at(QPointF(place_point(made, place))) == place
 
 
 def bars(made: BarChart, fill: str) -> list[Drawn]:
@@ -112,7 +112,7 @@ def test_the_ground_of_the_chosen_bar_is_marked_however_narrow_it_is(theme: Them
     made, color = chart(theme, qtbot, amount), theme.color("accent_soft")
     assert spots(made, color, 0, 0.5) == []
     made.choose(amount // 2)
-    found, middle = spots(made, color, 0, 0.5), made.point_of(amount // 2).x()
+    found, middle = spots(made, color, 0, 0.5), place_point(made, amount // 2).x()
     assert found == [*range(found[0], found[-1] + 1)]
     assert found[0] <= middle <= found[-1]
     assert 3 <= len(found) + 2 <= made.width() / 15, "with its edge, which has another colour"
@@ -123,8 +123,8 @@ def test_the_ground_of_the_chosen_bar_is_marked_however_narrow_it_is(theme: Them
 def test_a_broken_line_stands_over_the_bars_that_have_a_limit(theme: Theme, qtbot: QtBot) -> None:
     made, color = chart(theme, qtbot, 24), theme.color("text")
     made.set_bars(Bars([Layer("green", np.ones(24))], np.array([10.0] * 12 + [np.nan] * 12)))
-    found, half = spots(made, color, 0, 0.5), (made.point_of(11).x() + made.point_of(12).x()) / 2
-    assert made.point_of(0).x() - 12 < found[0] < made.point_of(0).x()
+    found, half = spots(made, color, 0, 0.5), (place_point(made, 11).x() + place_point(made, 12).x()) / 2
+    assert place_point(made, 0).x() - 12 < found[0] < place_point(made, 0).x()
     assert half - 12 < found[-1] <= half + 1
     assert len(found) < found[-1] - found[0], "it has gaps"
     made.set_bars(Bars([Layer("green", np.ones(24))]))
@@ -137,7 +137,7 @@ def test_what_held_and_what_did_not_differ_in_shape_as_well_as_in_colour(theme: 
     image = made.grab().toImage()
     dots: dict[str, int] = {}
     for place, name in ((4, "good"), (16, "error")):
-        at = made.point_of(place).x()
+        at = place_point(made, place).x()
         box = [image.pixelColor(x, y) for x in range(at - 6, at + 7) for y in range(image.height() // 4)]
         dots[name] = box.count(theme.color(name))
     assert dots["good"] > 1.2 * dots["error"] > 0, "a full circle, and a cross"
@@ -457,7 +457,7 @@ def test_what_is_not_picked_out_lies_under_a_veil(theme: Theme, qtbot: QtBot) ->
     assert (made.range, edges(made)) == ((4, 9), [(3.5, 2), (8.5, 2)])
     inside = spots(made, theme.fill("green")[0], 0.5, 0.8)
     assert inside == [x for x in green if 4 <= made.place_at(QPointF(x, 40)) < 9] != []
-    paler = made.grab().toImage().pixelColor(made.point_of(13).x(), round(made.frame.y(1)))
+    paler = made.grab().toImage().pixelColor(place_point(made, 13).x(), round(made.frame.y(1)))
     assert paler.name() not in {theme.fill("green")[0].name(), theme.color("panel").name()}, "it can be seen through"
     made.set_bars(Bars(made.bars.layers, signs={1: ("circle", "good"), 6: ("circle", "good")}))
     made.choose(6)
@@ -546,7 +546,7 @@ def test_a_drag_of_a_few_pixels_is_a_click(theme: Theme, qtbot: QtBot) -> None:
     made.brush((4, 9))
     left, none = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
     for place, away, moves in ((6, 4, False), (6, 5, True), (15, 4, False), (15, 5, False)):
-        at = made.point_of(place)
+        at = place_point(made, place)
         QTest.mousePress(made, left, none, at)
         move(made, at + QPoint(away, 0), left)
         assert (made.edges != (3.5, 8.5)) == moves
@@ -669,7 +669,7 @@ def test_bars_are_picked_out_from_where_shift_was_held_first(theme: Theme, qtbot
 
 
 def press(made: BarChart, place: int, qtbot: QtBot) -> None:
-    qtbot.mouseClick(made, Qt.MouseButton.LeftButton, pos=made.point_of(place))
+    qtbot.mouseClick(made, Qt.MouseButton.LeftButton, pos=place_point(made, place))
 
 
 def test_a_click_goes_to_its_bar_and_begins_anew_with_picking_out(theme: Theme, qtbot: QtBot) -> None:
@@ -691,7 +691,7 @@ def test_a_click_goes_to_its_bar_and_begins_anew_with_picking_out(theme: Theme, 
 def test_a_tip_says_what_the_bar_under_the_pointer_is(theme: Theme, qtbot: QtBot) -> None:
     made = chart(theme, qtbot, 6)
     made.set_bars(Bars(made.bars.layers, words=lambda place: f"bar {place}"))
-    assert [made.words_at(made.point_of(place)) for place in (0, 3, 5)] == ["bar 0", "bar 3", "bar 5"]
+    assert [made.words_at(place_point(made, place)) for place in (0, 3, 5)] == ["bar 0", "bar 3", "bar 5"]
     assert made.words_at(QPoint(0, 40)) == "bar 0"  # beside the first
     assert made.words_at(QPoint(made.width() - 1, 40)) == "bar 5"
     made.set_bars(Bars())
@@ -739,7 +739,7 @@ def test_a_chart_is_painted_when_something_changed_and_once(theme: Theme, qtbot:
     for change, times in (
         (lambda: made.choose(3), 0),
         (lambda: made.brush((4, 9)), 0),
-        (lambda: move(made, QPoint(made.point_of(15))), 0),
+        (lambda: move(made, QPoint(place_point(made, 15))), 0),
         (lambda: made.choose(5), 1),
         (lambda: made.brush((4, 10)), 1),
         (lambda: move(made, QPoint(round(made.frame.x(3.5)), 30)), 1),
@@ -754,7 +754,7 @@ def test_a_chart_is_painted_when_something_changed_and_once(theme: Theme, qtbot:
 def test_a_tip_comes_up_under_the_pointer(theme: Theme, qtbot: QtBot) -> None:
     made = chart(theme, qtbot, 6)
     made.set_bars(Bars(made.bars.layers, words=lambda place: f"bar {place}"))
-    at = made.point_of(4)
+    at = place_point(made, 4)
     QApplication.sendEvent(made, QHelpEvent(QHelpEvent.Type.ToolTip, at, made.mapToGlobal(at)))
     assert QToolTip.text() == "bar 4"
     QToolTip.hideText()
@@ -765,19 +765,19 @@ def test_names_and_numbers_stand_beside_what_they_name(theme: Theme, qtbot: QtBo
     drain()
     texts = {each.words: each.box for each in drawn(made) if each.kind == "text"}
     for place in range(6):
-        assert abs(texts[str(place)].left() - made.point_of(place).x()) < 8
-    assert made.point_of(0).y() < texts["3"].top()
+        assert abs(texts[str(place)].left() - place_point(made, place).x()) < 8
+    assert place_point(made, 0).y() < texts["3"].top()
 
 
 def test_the_wheel_and_the_pointer_change_nothing_of_a_chart(theme: Theme, qtbot: QtBot) -> None:
     made = chart(theme, qtbot, 24)
     before = made.grab().toImage()
-    inside = QPointF(made.point_of(12))
+    inside = QPointF(place_point(made, 12))
     event = QWheelEvent(
         inside, made.mapToGlobal(inside), QPoint(), QPoint(0, 120), Qt.MouseButton.NoButton,
         Qt.KeyboardModifier.NoModifier, Qt.ScrollPhase.NoScrollPhase, False,
     )  # fmt: skip
     QApplication.sendEvent(made, event)
-    move(made, made.point_of(12))
+    move(made, place_point(made, 12))
     assert made.grab().toImage() == before
     assert made.cursor().shape() is Qt.CursorShape.ArrowCursor

@@ -368,10 +368,6 @@ class StrokeSet:
             inside |= (left <= area.right()) & (right >= area.left()) & (top <= area.bottom()) & (bottom >= area.top())
         return np.nonzero(inside & self._on & (self.kinds == _PLACES[kind]))[0]
 
-    def shown(self) -> tuple[Stroke, ...]:
-        """The strokes that are drawn."""
-        return tuple(self.strokes[place] for place in np.nonzero(self._on)[0])
-
 
 def draw_strokes(
     painter: QPainter,

@@ -5,7 +5,6 @@ Most chats have no recaps, so the system is loaded by what asks for them: it too
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Awaitable, Callable
 from enum import StrEnum
 from functools import partial
@@ -30,7 +29,6 @@ if TYPE_CHECKING:
     from lorestudio.systems.recap.overview import PromptAt, RecapPicture
     from lorestudio.systems.recap.session import RecapEdits, RecapSession
 
-logger = logging.getLogger(__name__)
 
 _BY_ITSELF: Final = "recap/by_itself/{chat}"
 

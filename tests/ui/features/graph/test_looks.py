@@ -33,7 +33,7 @@ from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, TOOLTIP
 from lorestudio.ui.shell.theme import Theme, load_palettes
 from tests.ui.conftest import drain
 from tests.ui.drawing import Drawn, drawn
-from tests.ui.features.graph.test_pane import VAULT
+from tests.ui.features.graph.test_pane import VAULT, shown_of
 from tests.ui.worlds import BELL, CROWN, DAWNKEEP, RULES, SKARN
 
 LINK, REQUIRES, EXCLUDES, CASCADE, WAKES = (
@@ -145,9 +145,9 @@ def test_lines_end_before_the_nodes_and_are_drawn_where_they_are_seen() -> None:
     assert [kinds[place] for place in lines.which(near, REQUIRES)] == [(0, 1, REQUIRES)]
     assert list(lines.which([QRectF(0, 50, 90, 10)], LINK)) == []
     lines.show({LINK})
-    assert {kinds[place] for place in range(3)} - {(0, 1, REQUIRES)} == {each[:3] for each in lines.shown()}
+    assert {kinds[place] for place in range(3)} - {(0, 1, REQUIRES)} == {each[:3] for each in shown_of(lines)}
     lines.show({LINK, REQUIRES}, links={(1, 2)})
-    assert {each[:3] for each in lines.shown()} == {(1, 2, LINK), (0, 1, REQUIRES)}
+    assert {each[:3] for each in shown_of(lines)} == {(1, 2, LINK), (0, 1, REQUIRES)}
     at[2] = (100.0, 100.0)
     (moved,) = [place for place, kind in enumerate(kinds) if kind == (1, 2, LINK)]
     lines.place(at, wide, only=[moved])
@@ -162,7 +162,7 @@ def test_of_plentiful_kinds_only_the_remarkable_are_seen_where_that_is_asked_for
     assert {edge.kind for edge in seen.edges if edge.pair == (1, 2)} == {REQUIRES, EXCLUDES, CASCADE}
     lines = StrokeSet(graph, {entry: entry for entry in graph.nodes})
     lines.show(set(EdgeKind), links={(0, 1)})
-    assert {(each.first, each.kind) for each in lines.shown()} == {(edge.source, edge.kind) for edge in seen.edges}
+    assert {(each.first, each.kind) for each in shown_of(lines)} == {(edge.source, edge.kind) for edge in seen.edges}
 
 
 def heads(qtbot: QtBot, kind: EdgeKind, *, forth: bool = True, back: bool = False, seen: bool = True) -> list[Drawn]:

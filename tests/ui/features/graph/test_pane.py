@@ -25,7 +25,7 @@ from lorestudio.systems.registry import kind_of
 from lorestudio.ui.features.graph import looks
 from lorestudio.ui.features.graph import pane as graph_pane
 from lorestudio.ui.features.graph.lists import GapList
-from lorestudio.ui.features.graph.looks import ColourBy, Stroke, graph_looks, pen_of, strokes
+from lorestudio.ui.features.graph.looks import ColourBy, Stroke, StrokeSet, graph_looks, pen_of, strokes
 from lorestudio.ui.features.graph.pane import GAPS, LIST, GraphPane
 from lorestudio.ui.features.graph.view import ZOOM_STEP
 from lorestudio.ui.shell.main_window import MainWindow
@@ -44,6 +44,12 @@ VAULT = (
     Entry(BELL, "Bell.md", "vault", "Bell", "It rings.", ("bell",)),
 )
 Make = Callable[..., MainWindow]
+
+
+def shown_of(lines: StrokeSet) -> list[Stroke]:
+    """The strokes that are drawn where all of the picture is."""
+    everywhere = [QRectF(-1e6, -1e6, 2e6, 2e6)]
+    return [lines.strokes[place] for kind in EdgeKind for place in lines.which(everywhere, kind)]
 
 
 def settled(qtbot: QtBot, window: MainWindow) -> GraphPane:
@@ -465,7 +471,7 @@ def test_columns_sort_by_value(pane: GraphPane) -> None:
 def test_kinds_of_edges_can_be_switched_off_in_picture_and_list(window: MainWindow, pane: GraphPane) -> None:
     window.selection.choose_entry(CROWN)
     pane.edges.buttons[EdgeKind.REQUIRES].click()
-    assert {stroke.kind for stroke in pane.view.drawing.strokes.shown()} == {
+    assert {stroke.kind for stroke in shown_of(pane.view.drawing.strokes)} == {
         EdgeKind.LINK, EdgeKind.EXCLUDES, EdgeKind.CASCADE,
     }  # fmt: skip
     assert table(pane)["Crown"][1:4] == ["2", "1", "1"]

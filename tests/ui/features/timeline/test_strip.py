@@ -25,6 +25,7 @@ from lorestudio.trace.diff import InjectionChanges
 from lorestudio.ui.features.timeline.strip import REFRESH_MS, BarOrder, ReplyStrip, reply_words
 from lorestudio.ui.shell.main_window import MainWindow
 from tests.ui.conftest import menu_of_picture, titles_of
+from tests.ui.drawing import place_point
 from tests.ui.features.timeline.test_pane import long_chat, opened, project_with, settle
 from tests.ui.worlds import ENTRIES as NOTES
 
@@ -95,7 +96,7 @@ def test_what_the_chat_has_noted_and_what_is_expected_next_is_marked(window: Mai
 
 def test_a_click_goes_to_the_reply_everywhere(window: MainWindow, strip: ReplyStrip, qtbot: QtBot) -> None:
     chart = strip.chart
-    QTest.mouseClick(chart, Qt.MouseButton.LeftButton, pos=chart.point_of(3))
+    QTest.mouseClick(chart, Qt.MouseButton.LeftButton, pos=place_point(chart, 3))
     assert window.selection.generation == strip.generations[3]
     assert window.features.chat.pane.view.currentIndex().row() == strip.generations[3].message
     assert QApplication.focusWidget() is chart
@@ -340,7 +341,7 @@ def test_without_a_chat_there_is_no_strip(make_window: MakeWindow) -> None:
 
 def test_a_bar_is_gone_to_and_the_bars_are_copied_from_the_menu(window: MainWindow, strip: ReplyStrip) -> None:
     window.chat.choose(1)
-    menu = menu_of_picture(strip.chart, strip.chart.point_of(2))
+    menu = menu_of_picture(strip.chart, place_point(strip.chart, 2))
     assert titles_of(menu) == ["Save turns as CSV…", "Copy as a picture"]
     assert window.selection.generation == strip.generations[2]
     menu.actions()[-1].trigger()

@@ -751,11 +751,6 @@ class LinkCompleter(QObject):
         editor.cursorPositionChanged.connect(self._moved)
         self._typing = False
 
-    @property
-    def offered(self) -> list[str]:
-        """What the popup shows, [] while it is closed."""
-        return self._model.stringList() if self._popup.isVisible() else []
-
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Qt: Enter and Tab take the offer while there is one."""
         if event.type() is QEvent.Type.KeyPress and isinstance(event, QKeyEvent):
