@@ -25,6 +25,7 @@ from lorestudio.ui.shell.words import tr
 
 Offered: TypeAlias = QAction | QAbstractButton
 
+_OF_A_PANE: Final = Qt.ShortcutContext.WidgetWithChildrenShortcut
 _MANY: Final = QAbstractItemView.SelectionMode.ExtendedSelection
 
 
@@ -134,10 +135,19 @@ class RowTree(RowMenu, QTreeView):
 
 
 def passing_menu(parent: QWidget) -> QMenu:
-    """A menu that is gone once it is closed."""
+    """A menu that is gone once it is closed. It names the keys that work where it is asked for, and no others."""
     menu = QMenu(parent)
     menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    menu.aboutToShow.connect(partial(_name_keys, menu, parent))
     return menu
+
+
+def _name_keys(menu: QMenu, place: QWidget) -> None:
+    usual = QGuiApplication.styleHints().showShortcutsInContextMenus()
+    for each in menu.actions():
+        owners = [found for found in each.associatedObjects() if isinstance(found, QWidget)]
+        here = any(owner is place or owner.isAncestorOf(place) for owner in owners)
+        each.setShortcutVisibleInContextMenu(usual and (here or each.shortcutContext() is not _OF_A_PANE))
 
 
 def _below_row(view: QAbstractItemView) -> QPoint:

@@ -6,7 +6,7 @@ import threading
 from typing import TYPE_CHECKING
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel
@@ -21,6 +21,7 @@ from lorestudio.systems.ideas import Change, NoteEdit
 from lorestudio.ui.features.why_not.search import KEPT, RowWork
 from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, MARK
 from lorestudio.ui.state.selection import Selection
+from lorestudio.ui.widgets.rows import passing_menu
 from tests.ui.conftest import drain, menu_of_row, settle, titles_of
 from tests.ui.features.tuning.test_scores import project_of
 from tests.ui.vaults import choose
@@ -100,6 +101,18 @@ def test_the_menu_of_a_row_finds_what_would_bring_it_in(window: MainWindow) -> N
     menu = menu_of_row(window.trace.answers, window.trace.answers.currentIndex())
     assert titles_of(menu)[:2] == ["What would bring it in, or keep it out?", "Open the chosen entry"]
     menu.close()
+    drain()
+
+
+def test_a_menu_names_a_key_only_where_it_works(window: MainWindow) -> None:
+    """The key of the chat and the answers does nothing in the list of problems, whose rows offer the same."""
+    made = window.commands.actions["trace.why_not"]
+    for view, works in ((window.docks["problems"].pane.tree, False), (window.trace.answers, True)):
+        menu = passing_menu(view)
+        menu.addActions([made, window.commands.actions["go.graph"]])  # the latter's works everywhere
+        menu.popup(QPoint())
+        assert [each.isShortcutVisibleInContextMenu() for each in menu.actions()] == [works, True]
+        menu.close()
     drain()
 
 
