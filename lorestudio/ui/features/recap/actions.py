@@ -29,7 +29,7 @@ _MENU: Final = "Chat/Recap"
 _USED: Final = {_MENU, "pane.recap"}
 """What stands in the menus once the pane was seen, or recap memory was chosen."""
 
-MESSAGE_MENU: Final = ("", "recap.break", "recap.message")
+MESSAGE_MENU: Final = ("", "recap.break")
 """What the menu on a message has of it."""
 
 
@@ -164,7 +164,7 @@ class RecapFeature(Feature):
         for rows in (pane.messages, pane.scenes, pane.prompt):
             go = action(tr("Go to the message"), partial(rows.with_row, self._go), rows)
             rows.table.offered.insert(0, go)
-        pane.messages.table.offered.append(self.context.action("recap.break"))
+        pane.messages.table.offered += [self.context.action("recap.break"), self.context.action("recap.message")]
         pane.queue.asked.connect(lambda do: do(self.queue))
 
     def _go(self, row: MessageRow | SceneRow | WalkRow) -> None:

@@ -1007,6 +1007,10 @@ def test_an_empty_text_that_was_taken_stays(opened: MainWindow, qtbot: QtBot) ->
     drain()
 
 
+def test_the_menu_on_a_message_is_short_also_with_all_that_others_add(opened: MainWindow) -> None:
+    assert len([*filter(None, opened.features.chat.message_menu)]) <= 15
+
+
 @pytest.mark.always
 def test_the_menu_on_a_message_is_about_it(opened: MainWindow) -> None:
     view = opened.chat.view
