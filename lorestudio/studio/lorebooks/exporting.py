@@ -99,6 +99,8 @@ class ExportPlan(Terse, frozen=True):
     report: LoreReport
     before: bytes | None
     """What the file holds now, None where there is none."""
+    source: Path
+    """The vault's folder, or the lorebook in its place: undoing what was done with that takes the file back."""
 
     @property
     def entries(self) -> dict[str, Raw]:
@@ -108,7 +110,7 @@ class ExportPlan(Terse, frozen=True):
     @property
     def changes(self) -> ChangeSet:
         """The file and the link, as one step, with the notes that say something in two ways."""
-        book = NoteFileChange.of_bytes(self.target, self.before, self.written.data, self.vault)
+        book = NoteFileChange.of_bytes(self.target, self.before, self.written.data, self.source)
         linking: tuple[NoteFileChange, ...] = ()
         if self.link is not None:
             settled = (note for note in self.notes if note.settled != note.text)
@@ -193,7 +195,7 @@ def plan_export(vault: VaultNotes, target: Path, rules: ParseRules, choice: Expo
         read = as_read(written, lore, going)
         linking = _linking(vault, target, choice, name, notes, written, link, read, heads=heads)
     home = vault.folder if book is None else vault.folder.parent
-    return ExportPlan(home, target, written, notes, linking, report, before)
+    return ExportPlan(home, target, written, notes, linking, report, before, vault.folder)
 
 
 def _check_numbers(notes: Iterable[ExportedNote]) -> None:

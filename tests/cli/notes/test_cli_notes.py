@@ -117,6 +117,21 @@ def test_undo_of_a_lorebook_leaves_the_others_in_its_folder_alone(lorestudio: Ru
     assert not table.exists()
 
 
+def test_an_export_of_a_lorebook_over_another_file_is_undone_by_that_book_alone(lorestudio: Run, book: Path) -> None:
+    table = book.with_name("Made.csv")
+    assert lorestudio("export", book, "--to", table, "--yes").exit_code == 0
+    made = table.read_bytes()
+    other = book.with_name("Other.json")
+    other.write_bytes(book.read_bytes())
+    assert lorestudio("rename", other, "Bell", "Gong").exit_code == 0
+    assert lorestudio("export", other, "--to", table, "--yes").exit_code == 0
+    assert table.read_bytes() != made
+    assert lorestudio("undo", book, "--list").stdout == "Export 2 entries to Made.csv\n"
+    assert lorestudio("undo", other, "--list").stdout == "Export 2 entries to Made.csv\nRename Bell\n"
+    assert lorestudio("undo", other, "--yes").exit_code == 0
+    assert table.read_bytes() == made
+
+
 def test_a_lorebook_is_named_from_where_one_is(lorestudio: Run, book: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(book.parent)
     for command, *more in (

@@ -408,8 +408,8 @@ class ChangeLog:
 
     `folder` holds the log, the history and the trash of all vaults (`default_folder()` for a person's own); `roots` are
     the vaults' folders: nothing outside them is touched but another program's file that goes with one of them, and only
-    steps that are wholly about them can be undone here; with `about`, those of them that change one of these files, or
-    make a new one whose home is among these folders.
+    steps that are wholly about them can be undone here; with `about`, those of them that change one of these files, are
+    made with one of them, or make a new one whose home is among these folders.
     Several studios may use one folder. Every method waits for the disk and for other studios, so a window calls it
     from a worker; the properties do not.
     """
@@ -583,7 +583,9 @@ class ChangeLog:
         self._elsewhere = tuple(step for step in steps if step not in inside and not step.undone)
 
     def _is_about(self, change: LoggedChange) -> bool:
-        return change.path in self._about or (change.before is None and change.home in self._about)
+        folders = {each.parent for each in self._about}
+        new = change.before is None or change.home not in folders
+        return change.path in self._about or (new and change.home in self._about)
 
     def _is_inside(self, changes: Sequence[LoggedChange]) -> bool:
         return all(self._roots.has(change) for change in changes)
