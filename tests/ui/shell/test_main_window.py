@@ -833,7 +833,12 @@ def test_a_picture_of_the_demo(qapp, tmp_path, theme_name: str) -> None:
     from lorestudio.studio.project.project import demo_project  # noqa: PLC0415 - the only test with the real engine
 
     target = tmp_path / "window.png"
-    ui_app.render_window(demo_project(), target, (1024, 640), theme_name)
+    coached: list[bool] = []
+    ui_app.render_window(
+        demo_project(), target, (1024, 640), theme_name,
+        then=lambda window: coached.append(window.features.projects.coach.isVisible()),
+    )  # fmt: skip
+    assert coached == [False]  # whom it would lead through the demo is not there
     picture = QImage(str(target))
     assert (picture.width(), picture.height()) == (1024, 640)
     points = picture.convertToFormat(QImage.Format.Format_RGB32)

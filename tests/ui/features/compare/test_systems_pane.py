@@ -28,6 +28,7 @@ from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.settings.store import SettingsProfiles
 from lorestudio.settings.worldinfo import WorldInfoSettings
 from lorestudio.studio.compare.comparison import Comparison, PromptShare, TurnComparison
+from lorestudio.studio.project.answering import AnswerKind
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.systems import registry
 from lorestudio.systems.hybrid.system import HybridSystem
@@ -512,6 +513,18 @@ def desk(make_session: Callable[..., Session], theme: Theme, tmp_path: Path, qtb
         return Desk(pane, session, qtbot)
 
     return make
+
+
+def test_of_rules_that_were_compared_nothing_is_looked_for_after_a_restart(
+    make_session: Callable[..., Session], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Which rule did what is not kept, so what was kept of such runs would be half of a comparison."""
+    session = make_session(make_project(tmp_path / "vault"), replay=False)
+    offers = [each for each in systems.offers(session, (), ()) if each.key in systems.UPGRADE]
+    assert len(offers) == 2
+    monkeypatch.setattr(systems, "ComparisonStore", lambda _folder: pytest.fail("it is looked for"))
+    given: Any = (session.project, offers, AnswerKind.STAND_IN, tmp_path, True, None)
+    assert systems.compare_offers(*given).comparison is None
 
 
 def test_systems_that_are_not_there_are_loaded_beside_the_window(

@@ -20,6 +20,7 @@ from lorestudio.domain.state import ChatControls, EntryRule
 from lorestudio.studio.chat.controls import ControlsPart, Preset
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.simulator import Simulator
+from lorestudio.studio.tryout.control_trials import Effect
 from lorestudio.ui.features.controls import chips as chip_watch
 from lorestudio.ui.features.controls.chat_dialogs import ChatTextDialog
 from lorestudio.ui.features.controls.chips import CHANGED, FOLDERS, UNUSABLE
@@ -464,6 +465,16 @@ def test_of_a_reply_that_was_not_run_nothing_is_tried(make_window, qtbot) -> Non
     watch.try_adding({}, told.append, CancelToken())
     assert window.session.jobs.idle
     assert told == []
+
+
+def test_of_a_reply_that_was_not_run_the_effects_of_what_is_still_chosen_stay(make_window) -> None:
+    window = make_window(make_project(), replay=False, make_simulator=Simulator)
+    watch, kept = window.features.controls.watch, Effect()
+    pin, block = ("pins", "Silent", ""), ("blocks", "Plain", "")
+    watch.effects = {pin: kept, block: kept}
+    watch._choices = lambda: {pin: lambda controls: controls}
+    watch._look()
+    assert watch.effects == {pin: kept}
 
 
 def test_a_choice_whose_effect_is_not_known_is_looked_for_once_the_window_rests(shown) -> None:

@@ -270,6 +270,15 @@ def test_entries_kept_out_of_the_graph_are_counted_and_can_be_shown(make_window:
 # ---- one selection --------------------------------------------------------------------------------------------------
 
 
+def test_what_is_not_kept_yet_is_kept_where_the_window_ends(
+    window: MainWindow, pane: GraphPane, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stopped: list[bool] = []
+    monkeypatch.setattr(pane, "stop", lambda: stopped.append(True))
+    window.features.graph.stop()
+    assert stopped == [True]
+
+
 def test_choosing_elsewhere_shows_in_picture_and_lists(window: MainWindow, pane: GraphPane) -> None:
     window.selection.choose_entry(CROWN)
     assert pane.view.drawing.chosen == CROWN

@@ -452,6 +452,20 @@ def test_what_an_earlier_search_finds_is_not_shown(make_pane) -> None:
     assert (pane.state.text(), pane.stop.isVisible()) == ("", False)
 
 
+def test_the_end_of_an_earlier_search_is_not_that_of_the_one_under_way(make_pane) -> None:
+    pane, desk = make_pane()
+    pane.field.setText("zeppelin")
+    pane.run()
+    earlier = pane._cancel
+    pane.field.setText("fortress")
+    pane.run()
+    pane._ended(earlier, False)  # as a job that was stopped tells it once more
+    assert pane.stop.isVisible()
+    assert "Nothing found" not in pane.state.text()
+    desk.settle()
+    assert pane.state.text().startswith("3 places in 2 notes")
+
+
 def test_a_replacement_of_before_that_is_worked_out_late_is_not_shown(make_pane) -> None:
     pane, desk = make_pane()
     look_for(pane, desk, "fortress")

@@ -134,6 +134,13 @@ def test_the_room_for_prompts(recaps: ChatRecaps, window: Window, project: Any, 
     assert recaps.room == room
 
 
+def test_a_chat_that_can_have_no_recaps_any_more_is_closed(recaps: ChatRecaps, window: Window) -> None:
+    recaps.path, recaps.open = Path("Tale.jsonl"), opened()
+    window.project = chat(document=TEXT)
+    recaps.follow()
+    assert (recaps.path, recaps.open, window.said) == (None, None, ["closed", "changed"])
+
+
 def test_what_is_not_in_the_file_is_unsaved(recaps: ChatRecaps, window: Window) -> None:
     window.project = chat()
     seen = [recaps.unsaved]

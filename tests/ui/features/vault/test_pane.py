@@ -302,6 +302,21 @@ def test_several_that_were_selected_are_found_again(window: MainWindow, pane: Va
     pane.show_table(False)
 
 
+def test_what_was_selected_waits_until_the_notes_are_listed(
+    window: MainWindow, pane: VaultPane, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The rows of before are still there: what is selected in them is lost once the new ones come."""
+    pane.show_table(False)
+    pane.keep_selection((window.session.note_path(ENTRIES[BELL]), window.session.note_path(ENTRIES[SKARN])))
+    pane.tree.clearSelection()
+    with monkeypatch.context() as patch:
+        patch.setattr(type(pane._listing), "busy", property(lambda _self: True))
+        pane.restore_selection()
+    assert pane.chosen == []
+    pane.restore_selection()
+    assert [note.title for note in pane.chosen] == ["Bell", "Skarn"]
+
+
 def test_the_rows_of_many_notes_are_made_in_a_job(
     window: MainWindow, pane: VaultPane, monkeypatch: pytest.MonkeyPatch, qtbot: QtBot
 ) -> None:
