@@ -330,6 +330,10 @@ BEFORE: Final = 16
 """So many characters of a long line are shown before what was found, so that it is in sight in a narrow pane, too."""
 
 
+_BESIDE: Final = 0.45
+"""What title and text before may each take of the room there is, so that what was found has some."""
+
+
 def shown_part(row: PlaceRow) -> tuple[str, int, int]:
     """The part of a line around what was found, and where that is in it."""
     text, start, end = row.text, row.start, row.end
@@ -346,7 +350,8 @@ def _look(row: PlaceRow) -> Look:
     """Groups in bold with their number, lines with what was found marked in them, and what would take its place."""
     pieces: list[Piece] = [Glyph(row.icon, size=13)] if row.icon else []
     if row.title:
-        pieces.append(Words(row.title, bold=bool(row.children) or not row.text))
+        whole = bool(row.children) or not row.text
+        pieces.append(Words(row.title, bold=whole, share=1.0 if whole else _BESIDE))
     if row.text:
         text, start, end = shown_part(row)
         text = text.replace("\t", " ")  # a tabulator has no width of its own here
@@ -354,7 +359,7 @@ def _look(row: PlaceRow) -> Look:
         found = Words(text[start:end], tone="text" if replaced else "on_mark", steady=True, gap=0,
                       ground="error_soft" if replaced else "mark", struck=replaced)  # fmt: skip
         new = " ".join((row.new_text or "").split("\n"))
-        pieces += [Words(text[:start], gap=0), found]
+        pieces += [Words(text[:start], gap=0, share=_BESIDE, middle=True), found]
         if new:
             pieces += [Words("", gap=3), Words(new, steady=True, ground="good_soft", gap=3)]
         pieces.append(Words(text[end:], gap=0))

@@ -35,7 +35,7 @@ from lorestudio.ui.widgets.tree import (
     shown_part,
 )
 from tests.ui.conftest import drain
-from tests.ui.drawing import PaintWatch, drawn, image_of
+from tests.ui.drawing import PaintWatch, drawn, image_of, words_drawn
 
 if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
@@ -529,3 +529,18 @@ def test_ticked_rows_are_drawn_anew(qapp: object) -> None:
     model.dataChanged.connect(lambda first, _last: told.append(model.parent(first)))
     model.set_checked(list(model.lines()), checked=True)
     assert model.index(0, 0) in told
+
+
+def test_what_was_found_is_seen_whole_in_a_narrow_pane_behind_a_long_title(qtbot: QtBot, theme: Theme) -> None:
+    model = PlaceTree()
+    group, text = PlaceRow("Linked from"), "Where nobody dares to go stands the gate, and it is shut."
+    start = text.index("gate")
+    group.add(PlaceRow("The Wreck of the Patient Margaret", text, start, start + 4, after="requires"))
+    model.set_groups([group])
+    view = PlaceView(theme, model, "Links")
+    qtbot.addWidget(view)
+    view.resize(320, 120)
+    view.expandAll()
+    words = words_drawn(view.viewport())
+    assert "gate" in words
+    assert any(each.startswith("The Wreck") for each in words)
