@@ -67,6 +67,11 @@ _SOURCES: Final[Mapping[str, _Rules]] = {
 
 _LOWERED: Final = frozenset({"chutes", "workers_ai"})
 _RAW: Final = frozenset({"openai", "azure_openai", "custom"})
+_ROUTED: Final = {"Llama2": "llama", "Llama3": "llama3", "Mistral": "mistral", "Yi": "yi", "Gemini": "gemma",
+                  "Qwen": "qwen2", "Cohere": "command-r"}  # fmt: skip
+"""What OpenRouter's list of models says of a model's tokenizer, over chat completion."""
+_ROUTED_PLAIN: Final = {"Llama2": 3, "Llama3": 12, "Yi": 8, "Mistral": 7, "Gemini": 13, "Claude": 11, "Cohere": 16,
+                        "Qwen": 15}  # fmt: skip
 
 _SERVER: Final[_Rules] = (
     ("=o1", "o1"), ("o1-preview", "o1"), ("o1-mini", "o1"), ("o3-mini", "o1"), ("gpt-5", "o1"), ("o3", "o1"),
@@ -136,14 +141,15 @@ class TokenizerChoice(Struct, frozen=True):
             return self.server
 
 
-def tokenizer_choice(settings: Object) -> TokenizerChoice:
-    """The choice by SillyTavern's settings, which hold neither whether it was connected nor lists of models."""
+def tokenizer_choice(settings: Object, state: Object | None = None) -> TokenizerChoice:
+    """The choice by SillyTavern's settings; `state` is what they do not hold: connected or not, lists of models."""
+    known = state or {}
     if settings.get("main_api") == "openai":
-        return _chat(object_in(settings, "oai_settings"))
+        return _chat(object_in(settings, "oai_settings"), known)
     chosen = object_in(settings, "power_user").get("tokenizer", _BEST_MATCH)
     number, model, unsure = chosen if isinstance(chosen, int) else _BEST_MATCH, "", ""
     if number == _BEST_MATCH:
-        number, model, unsure = _best_match(settings)
+        number, model, unsure = _best_match(settings, known)
     return TokenizerChoice(False, key=TOKENIZER_IDS.get(number, "NONE"), id=number, model=model, open=unsure)
 
 
@@ -195,17 +201,31 @@ def _first(rules: _Rules, name: str) -> str | None:
     return None
 
 
-def _chat(settings: Object) -> TokenizerChoice:
+def _chat(settings: Object, state: Object) -> TokenizerChoice:
     source = str(settings.get("chat_completion_source") or "openai")
     model = str(settings.get(_MODEL_KEYS.get(source, f"{source}_model")) or "")
     unsure = ""
     if source in _RAW:
         client = model or ("" if source == "custom" else _TURBO)
     else:
-        client = _first(_SOURCES.get(source, ()), model.lower() if source in _LOWERED else model) or _TURBO
-        if source == "openrouter" and client == _TURBO:
+        client = _routed(model, state) if source == "openrouter" else ""
+        sought = model.lower() if source in _LOWERED else model
+        client = client or _first(_SOURCES.get(source, ()), sought) or _TURBO
+        if source == "openrouter" and not state.get("model_list") and client == _TURBO:
             unsure = "Which tokenizer SillyTavern uses for this OpenRouter model is not in its settings."
     return TokenizerChoice(True, client=client, server=served(client), model=model or source, open=unsure)
+
+
+def _routed(model: str, state: Object) -> str:
+    client = _ROUTED.get(_listed(state, "model_list", model), "")
+    return "command-a" if client == "command-r" and "command-a" in model else client
+
+
+def _listed(state: Object, name: str, model: str) -> str:
+    """The tokenizer that a list of OpenRouter's models gives a model, "" where it has none."""
+    listed: Any = state.get(name)
+    found = next((each for each in listed or () if each.get("id") == model), None)
+    return "" if found is None else str(object_in(found, "architecture").get("tokenizer"))
 
 
 def served(name: str) -> str:
@@ -216,7 +236,7 @@ def served(name: str) -> str:
     return found or _first(_SERVER_LATER, name) or _TURBO
 
 
-def _best_match(settings: Object) -> tuple[int, str, str]:
+def _best_match(settings: Object, state: Object) -> tuple[int, str, str]:
     """Number, model, and what the settings leave open."""
     api = settings.get("main_api")
     if api == "novel":
@@ -224,16 +244,38 @@ def _best_match(settings: Object) -> tuple[int, str, str]:
         return next((n for part, n in (("clio", 4), ("kayra", 5), ("erato", 12)) if part in model), 0), model, ""
     if api not in {"kobold", "koboldhorde", "textgenerationwebui"}:
         return 0, "", ""
+    session = object_in(state, "sess")
+    status = str(state.get("online_status", "no_connection"))
+    connected = status != "no_connection" and not session.get("tokenizationWarningShown")
     if api != "textgenerationwebui":
-        return 3, "", _BACKEND if api == "kobold" else ""
+        able = api == "kobold" and connected and object_in(state, "kai_flags").get("can_use_tokenization")
+        return (10 if able else 3), "", "" if state or api != "kobold" else _BACKEND
     text = object_in(settings, "textgenerationwebui_settings")
     kind = str(text.get("type") or "ooba")
     model = "" if kind in _UNNAMED else str(text.get(_MODEL_KEYS.get(kind, f"{kind}_model")) or "")
     model = "tgi" if kind == "huggingface" else model
-    number = next((number for part, number in _PLAIN if part in model.lower()), 3)
-    return number, model, _BACKEND if kind in _ASKED or kind in {"openrouter", "dreamgen"} else ""
+    if connected:
+        number = _connected(kind, model, session, state)
+        if number is not None:
+            return number, model or status, ""
+    sought = (model or status).lower()
+    asked = kind in _ASKED or kind in {"openrouter", "dreamgen"}
+    number = next((number for part, number in _PLAIN if part in sought), 3)
+    return number, model, _BACKEND if asked and not state else ""
 
 
 _BACKEND: Final = (
     "SillyTavern asks the backend itself once it is connected, and its settings do not say whether it was."
 )
+
+
+def _connected(kind: str, model: str, session: Object, state: Object) -> int | None:
+    if kind in _ASKED and (kind != "ooba" or session.get("tokenizationSupported")):
+        return 9
+    if kind == "openrouter":
+        if "jamba" in model:
+            return 14
+        return _ROUTED_PLAIN.get(_listed(state, "openRouterModels", model), 2)
+    if kind == "dreamgen":
+        return 12 if model.startswith(("lucid-v1-extra-large", "lucid-v1-max")) else 7
+    return None
