@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import atexit
 import logging
+import math
 import sys
 import threading
 import time
@@ -150,6 +151,20 @@ class _Token(CancelToken):
         if held and not self._free.wait(COURTESY_SECONDS):
             self._free.set()  # once for a turn: the next look would wait as long again
         return super().cancelled
+
+
+class Beat:
+    """Says when news are due where there are more than anybody could read; the first ones may be `at_once`."""
+
+    def __init__(self, seconds: float, *, at_once: bool = False) -> None:
+        self._seconds, self._last = seconds, -math.inf if at_once else time.monotonic()
+
+    def due(self) -> bool:
+        """Whether so many seconds have gone by since they were due last."""
+        now = time.monotonic()
+        due = now - self._last >= self._seconds
+        self._last = now if due else self._last
+        return due
 
 
 class Job:

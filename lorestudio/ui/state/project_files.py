@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import aclosing
 from functools import partial
@@ -46,7 +45,7 @@ from lorestudio.studio.project.tokens import counting_for
 from lorestudio.studio.replay.run_store import RunStore, chat_id
 from lorestudio.systems.base import SystemKind
 from lorestudio.systems.registry import kind_of
-from lorestudio.ui.shell.jobs import Job, Jobs, Newest, window_loop
+from lorestudio.ui.shell.jobs import Beat, Job, Jobs, Newest, window_loop
 from lorestudio.ui.shell.words import Notice, number, sentence_of, tr
 from lorestudio.ui.state.choices import system_title
 from lorestudio.ui.state.project_parts import ProjectParts
@@ -699,13 +698,11 @@ class Reading(QObject):
 
 def _telling(job: Job) -> OnRead:
     """What reading tells how far it is, not too often; it ends where the job was stopped."""
-    last = time.monotonic()
+    beat = Beat(REPORT_SECONDS)
 
     def on_read(done: int, total: int) -> None:
-        nonlocal last
         heed(job.token)
-        if (now := time.monotonic()) - last >= REPORT_SECONDS:
-            last = now
+        if beat.due():
             job((done, total))
 
     return on_read

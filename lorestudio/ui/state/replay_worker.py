@@ -28,7 +28,7 @@ from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.systems.base import System
 from lorestudio.systems.registry import kind_of, system_of, words_of
 from lorestudio.trace.model import EntryRef, Phase, RunOutcome, StageRecord, Trace, Turn
-from lorestudio.ui.shell.jobs import Job
+from lorestudio.ui.shell.jobs import Beat, Job
 from lorestudio.ui.shell.words import count, number, sentence_of, tr
 from lorestudio.ui.state.choices import RunChoice
 
@@ -392,20 +392,17 @@ async def _replay(simulator: Simulator, replay: Replay, job: Job, start: int, un
     """Replay, reporting at most every `REPORT_SECONDS`, and never before the last report was dealt with."""
     begun = sent = len(simulator.traces)
     ran_before = simulator.ran
-    pace = Pace()
-    last = 0.0
+    pace, beat = Pace(), Beat(REPORT_SECONDS, at_once=True)
 
     def on_progress(progress: Progress) -> None:
-        nonlocal last, sent
+        nonlocal sent
         tally = replay.tally
         tally.ran = simulator.ran - ran_before
         tally.kept = progress.done - tally.ran
         if progress.done <= start:
             tally.before = tally.ran
-        now = time.monotonic()
-        if now - last < REPORT_SECONDS or not replay.heard.is_set():
+        if not replay.heard.is_set() or not beat.due():
             return
-        last = now
         pace.note(progress.done - begun)
         replay.heard.clear()
         fresh = simulator.generations[sent : progress.done]

@@ -6,7 +6,6 @@ written; a table has a text below.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, Final
 
@@ -15,6 +14,7 @@ from PySide6.QtGui import QAccessible, QAccessibleEvent, QResizeEvent
 from PySide6.QtWidgets import QPushButton, QSizePolicy, QStackedWidget, QTabWidget, QToolButton, QWidget
 
 from lorestudio.ui.shell.actions import Commands
+from lorestudio.ui.shell.jobs import Beat
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, number, tr
 from lorestudio.ui.widgets import dialogs
@@ -251,7 +251,7 @@ class ProgressStrip(QWidget):
         self.bar = named(ProgressBar(self), tr("Progress"))
         self.stop = button(self, tr("Stop"), self.cancelled, tip=tr("Stop the replay (Ctrl+.)"))
         self.setLayout(row(self.label, (self.bar, 1), self.stop, spacing=10, margins=(10, 2, 8, 2)))
-        self._announced = 0.0
+        self._beat = Beat(ANNOUNCE_SECONDS, at_once=True)
         self._reply = ""
         self._left = ""
         self._before = 0
@@ -287,9 +287,7 @@ class ProgressStrip(QWidget):
         self._reply = text
         self.label.setText(text)
         self.setAccessibleDescription(text)
-        now = time.monotonic()
-        if now - self._announced >= ANNOUNCE_SECONDS:
-            self._announced = now
+        if self._beat.due():
             QAccessible.updateAccessibility(QAccessibleEvent(self, QAccessible.Event.DescriptionChanged))
 
     def show_stage(self, stage: str, seconds: float) -> None:

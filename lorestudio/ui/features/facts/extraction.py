@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -18,7 +17,7 @@ from lorestudio.domain.tokens import TokenCounter
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.project.answering import AnswerKind, Asked, Question, Source, load_recorded, make_answers
 from lorestudio.ui.features.facts.store import MemoryStore, Place
-from lorestudio.ui.shell.jobs import Job
+from lorestudio.ui.shell.jobs import Beat, Job
 from lorestudio.ui.shell.words import Notice, Tone, count, sentence_of, tr, with_full_stop
 from lorestudio.ui.state.replay_worker import Withdrawn
 from lorestudio.ui.widgets.dialogs import ModelCost
@@ -149,14 +148,12 @@ async def _cost(
 
 def refresh(place: Place, owner: str, job: Job) -> Ended:
     """Make the vectors of an owner's memories anew, of all without one. Raises LlmError; what was made before stays."""
-    made, last = 0, 0.0
+    made, beat = 0, Beat(NEWS_SECONDS, at_once=True)
 
     def heard(done: int, of: int) -> None:
-        nonlocal made, last
+        nonlocal made
         made = done
-        now = time.monotonic()
-        if now - last >= NEWS_SECONDS or done == of:
-            last = now
+        if beat.due() or done == of:
             job(Under(VECTORS, done, of))
 
     with place.open() as opened:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -27,6 +26,7 @@ from lorestudio.studio.notes.search import (
     search,
 )
 from lorestudio.studio.notes.vault_notes import VaultNotes
+from lorestudio.ui.shell.jobs import Beat
 from lorestudio.ui.shell.qt import later
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, number, sentence_of, tr
@@ -52,16 +52,15 @@ def search_rows(
     """
     rows: list[PlaceRow] = []
     hits = 0
-    last = time.monotonic()
+    beat = Beat(STREAM_SECONDS)
     try:
         for vault in vaults:
             for note in search(vault, query, cancel):
                 rows.append(_place_group(note))
                 hits += len(rows[-1].children)
-                now = time.monotonic()
-                if now - last > STREAM_SECONDS:
+                if beat.due():
                     send(tuple(rows))
-                    rows, last = [], now
+                    rows = []
                 if hits >= MOST_HITS:
                     return True
     except Cancelled as error:

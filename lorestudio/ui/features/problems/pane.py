@@ -6,7 +6,6 @@ would change is shown as a diff before they are made.
 
 from __future__ import annotations
 
-import time
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -23,7 +22,7 @@ from lorestudio.domain.texts import comparable
 from lorestudio.studio.project.problems import ProblemFinder, Problems, preview
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.runs import TraceBook
-from lorestudio.ui.shell.jobs import Job, Newest
+from lorestudio.ui.shell.jobs import Beat, Job, Newest
 from lorestudio.ui.shell.qt import ITEM, later, plain
 from lorestudio.ui.shell.theme import Theme, fixed_font
 from lorestudio.ui.shell.words import Notice, count, number, sentence_case, sentence_of, tr
@@ -454,13 +453,10 @@ class ProblemsPane(Pane):
         finder, by = self.finder, self._session.choice.deciding(project)
 
         def work(job: Job) -> tuple[Problems, tuple[str, ...]]:
-            last = 0.0
+            beat = Beat(REPORT_SECONDS, at_once=True)
 
             def on_progress(done: int, total: int) -> None:
-                nonlocal last
-                now = time.monotonic()
-                if now - last >= REPORT_SECONDS:
-                    last = now
+                if beat.due():
                     job((done, total))
 
             problems = finder.find(project, traces, drafts, on_progress, job.token, by)

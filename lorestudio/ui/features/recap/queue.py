@@ -14,6 +14,7 @@ from lorestudio.exchange.problems import InputError
 from lorestudio.studio.project.answering import AnswerKind, Asked, Source, make_answers
 from lorestudio.systems.recap.queue import QueuePicture, Status
 from lorestudio.ui.features.recap.memory import ChatRecaps
+from lorestudio.ui.shell.jobs import Beat
 from lorestudio.ui.shell.words import Notice, Tone, count, sentence_of, tr, with_full_stop
 from lorestudio.ui.widgets.dialogs import ModelCost
 
@@ -58,7 +59,7 @@ class RecapQueue(QObject):
         self._source = Source()
         self._news: QueueProgress | None = None
         self._posted = False
-        self._pictured = 0.0
+        self._beat = Beat(PICTURE_SECONDS)
         self._shown_chat: object = None
         self._logged: frozenset[str] = frozenset()
         self._calls = 0
@@ -237,7 +238,7 @@ class RecapQueue(QObject):
         self._working = session
         self.began.emit()
         self._logged, self._calls = frozenset(item.id for item in session.queue.log), len(session.calls)
-        self._shown_chat, self._pictured = session.chat, time.monotonic()
+        self._shown_chat, self._beat = session.chat, Beat(PICTURE_SECONDS)
         self._recaps.queue = QueuePicture(session.queue, working=True)
 
         async def work() -> str:
@@ -273,9 +274,8 @@ class RecapQueue(QObject):
             text = tr("{what} has failed twice: {why} It is tried again by itself; pause the work to put "
                       "right what is wrong.", what=stuck.words, why=with_full_stop(stuck.failure))  # fmt: skip
             self._tell(Notice(text, "warning", actions=("recap.pause", "profiles.edit"), key="recap"))
-        now = time.monotonic()
-        if session.chat is not self._shown_chat and now - self._pictured >= PICTURE_SECONDS:
-            self._shown_chat, self._pictured = session.chat, now
+        if session.chat is not self._shown_chat and self._beat.due():
+            self._shown_chat = session.chat
             self._recaps.renew()
 
     def _ended(self, session: RecapSession, older: str) -> None:

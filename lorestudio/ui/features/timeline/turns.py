@@ -21,7 +21,7 @@ from lorestudio.studio.replay.timeline import TimelineMaker, TimelineTurn
 from lorestudio.studio.replay.timeline_grid import TimelineGrid
 from lorestudio.trace.model import Trace
 from lorestudio.trace.prompt_cache import CacheTotals, cache_totals
-from lorestudio.ui.shell.jobs import Job
+from lorestudio.ui.shell.jobs import Beat, Job
 from lorestudio.ui.shell.qt import later
 from lorestudio.ui.shell.words import tr
 from lorestudio.ui.state.selection import same_numbers
@@ -177,14 +177,14 @@ class TimelineFeed(QObject):
 
         def work(report: Callable[[object], None]) -> None:
             batch: list[TimelineTurn] = []
-            begun = time.monotonic()
+            beat = Beat(BATCH_SECONDS)
             for turn in maker.turns(traces, maker.affected(fresh), cache=cache):
                 if token.cancelled:
                     return
                 batch.append(turn)
-                if time.monotonic() - begun > BATCH_SECONDS:
+                if beat.due():
                     report(tuple(batch))
-                    batch, begun = [], time.monotonic()
+                    batch = []
                     time.sleep(0)
             report(tuple(batch))
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
@@ -33,7 +32,7 @@ from lorestudio.ui.features.compare.systems import Offer
 from lorestudio.ui.features.notes.plan_dialog import PlanDialog
 from lorestudio.ui.shell.actions import Action, Need
 from lorestudio.ui.shell.feature import Context, Feature, late_pane
-from lorestudio.ui.shell.jobs import Job, Newest
+from lorestudio.ui.shell.jobs import Beat, Job, Newest
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import Notice, count, tr
 from lorestudio.ui.state.choices import system_title
@@ -173,15 +172,13 @@ class SearchFeature(Feature):
             trial = _trial(simulator, lines)
             journal = None if folder is None else folder / "searches" / f"{trial.identity[:24]}.log"
             tried: list[TriedPoint] = []
-            told = time.monotonic()
+            beat = Beat(NEWS_SECONDS)
 
             def look(each: TriedPoint) -> None:
-                nonlocal told
                 tried.append(each)
-                if len(tried) > 1 and time.monotonic() - told >= NEWS_SECONDS:
+                if len(tried) > 1 and beat.due():
                     found = SearchOutcome(trial.space.axes, plan, tried[0], tuple(tried[1:]), {})
                     job((trial, found, point_rows(found)))
-                    told = time.monotonic()
 
             found = search(trial, plan, workers, journal, on_tried=look, cancel=job.token)
             return trial, found, point_rows(found)

@@ -445,7 +445,7 @@ def test_what_it_costs_is_known_before_anybody_is_asked(
 def test_a_worker_makes_vectors_and_tells_now_and_then(
     place: Any, memories: Memories, monkeypatch: pytest.MonkeyPatch, end: Any, ended: Ended, told: list[int]
 ) -> None:
-    monkeypatch.setattr(extraction.time, "monotonic", lambda: 100.0)
+    monkeypatch.setattr("time.monotonic", lambda: 100.0)
     memories.end, job = end, JobNow()
     assert refresh(place, "Ada", job) == ended  # type: ignore[arg-type]
     assert job.news == [Under(VECTORS, done, 3) for done in told]
