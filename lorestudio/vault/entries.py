@@ -28,13 +28,13 @@ from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.vault import cleaning, front_matter
 from lorestudio.vault.fields import RESERVED
 
-_SPELLINGS: Final = frozenset({
+SPELLINGS: Final = frozenset({
     "keys", "tags", "priority", "summary", "depth", "position", "role", "scanDepth", "cooldown", "warmup",
     "probability", "requires", "excludes", "refine_keys", "cascade_links", "enabled", "constant", "seed", "bootstrap",
     "guide", "outlet", "era", "location", "scene_type", "character_present", "graph", "excludeRecursion",
 })  # fmt: skip
 """Fields whose capital letters lenient authoring puts right, as they are read."""
-_BY_LOWER_CASE: Final = {name.lower(): name for name in _SPELLINGS}
+_BY_LOWER_CASE: Final = {name.lower(): name for name in SPELLINGS}
 
 NOT_IMPLEMENTED: Final = ("sticky", "delay", "group", "group_weight")
 """Fields of other lorebook tools: kept, shown to the AI, without effect."""
@@ -238,7 +238,7 @@ class _FrontMatter:
         self._rules = rules
         self._lenient = rules.lenient
         self.warnings: list[ParserWarning] = []
-        if rules.lenient and not values.keys() <= _SPELLINGS:
+        if rules.lenient and not values.keys() <= SPELLINGS:
             self._correct_spellings()
 
     def _correct_spellings(self) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping
+from difflib import get_close_matches
+from functools import cache
 from typing import Final
 
 from lorestudio.domain.entry import MAX_DEPTH, LeftOutNote, ParserWarning
@@ -12,7 +14,8 @@ from lorestudio.domain.javascript import Json, number_text, to_number, trim
 from lorestudio.domain.records import replace
 from lorestudio.domain.tokens import CHARS_4
 from lorestudio.settings.rules import NEW
-from lorestudio.vault.entries import LOGIC_FIELD, field_name, parse_note
+from lorestudio.vault.entries import LOGIC_FIELD, SPELLINGS, field_name, parse_note
+from lorestudio.vault.fields import RESERVED
 from lorestudio.vault.lint.model import FixSpec, Hit, Note, Rules
 from lorestudio.vault.note.properties import ProblemKind, yaml_problem
 from lorestudio.vault.note.yaml_reading import TOO_LONG, Misread, too_long
@@ -82,12 +85,21 @@ _TRUE: Final = frozenset({"true", "yes", "on", "y", "1"})
 def unread_names(note: Note, rules: Rules) -> Iterator[Hit]:
     """P52: names that are nearly those of fields."""
     for name in note.values:
-        meant = _MEANT.get(name.lower())
-        if meant is None or meant in note.values or any(field.name == name for field in rules.parse.fields):
+        meant = _MEANT.get(name.lower()) or _slip(name.lower())
+        if not meant or meant in note.values or any(field.name == name for field in rules.parse.fields):
             continue
         # Whoever writes disabled: true means enabled: false.
         rename = None if meant == "enabled" else FixSpec(f"Rename to {meant}", "rename", name, meant, safe=False)
         yield Hit("P52", f"Nothing reads {name}; DeepLore's field is {meant}.", name, fix=rename)
+
+
+@cache
+def _slip(name: str) -> str:
+    """The field that a name in lower case is a slip of the keyboard away from, "" for none; short names say little."""
+    known = {each.lower(): each for each in SPELLINGS}
+    if len(name) < 6 or name in known or name in RESERVED:
+        return ""
+    return next((known[each] for each in get_close_matches(name, known, 1, 0.87)), "")
 
 
 def switched_off(note: Note, _rules: Rules) -> Iterator[Hit]:
