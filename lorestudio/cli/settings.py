@@ -16,6 +16,7 @@ from lorestudio.cli.options import DoItOption, JsonOption, ProfileOption, Settin
 from lorestudio.cli.output import as_bytes, ask_first, echo, even_unread, json_bytes, print_json, say, say_all, shown
 from lorestudio.cli.screen import Screen, filled, fixed, fold, listing, print_lines, table
 from lorestudio.domain.records import picked
+from lorestudio.domain.texts import meant
 from lorestudio.exchange import json_file
 from lorestudio.exchange.problems import InputError
 from lorestudio.exchange.settings_files import (
@@ -332,7 +333,8 @@ def _declared(key: str) -> Declaration:
     found = next((each for each in declarations() if key in (each.alias, each.name)), None)
     if found is None:
         near = ", ".join(each.alias for each in matching(key, declarations())[:5])
-        hint = f" Did you mean one of {near}?" if near else " To see all: lorestudio settings list"
+        slip = meant(key, (each.alias for each in declarations()))
+        hint = f" Did you mean one of {near}?" if near else slip or " To see all: lorestudio settings list"
         raise InputError("KEY", f"there is no setting “{key}”.{hint}")
     return found
 
@@ -340,7 +342,10 @@ def _declared(key: str) -> Declaration:
 def _check_keys(keys: Sequence[str] | None) -> None:
     unknown = unknown_keys(keys or ())
     if unknown:
-        raise InputError("--key", f"there is no setting “{unknown[0]}”. To see all: lorestudio settings list")
+        slip = meant(unknown[0], (each.alias for each in declarations()))
+        raise InputError(
+            "--key", f"there is no setting “{unknown[0]}”.{slip or ' To see all: lorestudio settings list'}"
+        )
 
 
 def _wanted(changes: Sequence[SettingChange], keys: Sequence[str] | None, *, every: bool) -> list[SettingChange]:

@@ -57,6 +57,8 @@ def test_show_says_everything_that_is_declared(lorestudio, tuned) -> None:
     result = lorestudio("settings", "show", "tokensBudget")
     assert result.exit_code == 2
     assert "maxTokensBudget" in result.stderr
+    for slip in (("show", "scanDepht"), ("export", "--key", "scanDepht", "--settings", tuned)):
+        assert "Did you mean “scanDepth”?" in lorestudio("settings", *slip).stderr
 
 
 def test_diff_of_a_file_a_profile_and_the_defaults(lorestudio, tuned, monkeypatch) -> None:

@@ -18,8 +18,9 @@ from lorestudio.cli.tuning.whole_chats import WholeChats
 from lorestudio.domain.entry import NoteKey
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.records import picked
+from lorestudio.domain.texts import meant
 from lorestudio.exchange.problems import InputError
-from lorestudio.settings.declaration import Section
+from lorestudio.settings.declaration import Section, declared
 from lorestudio.settings.sections import assigned
 from lorestudio.studio.compare.comparison import simulator_of
 from lorestudio.studio.project.project import Project
@@ -90,7 +91,8 @@ def _known(settings: Section, names: Sequence[str]) -> tuple[str, ...]:
     """These names of settings. Raises InputError for one that there is not."""
     for name in names:
         if not settings.has(name):
-            raise InputError("--setting", f"there is no setting “{name}”.")
+            known = (each.alias for each in declared(type(settings)))
+            raise InputError("--setting", f"there is no setting “{name}”.{meant(name, known)}")
     return tuple(names)
 
 

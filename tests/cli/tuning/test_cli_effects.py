@@ -85,6 +85,7 @@ def test_a_pin_a_block_and_both_taken_away(lorestudio: Run, expecting: Path, cha
         (("--note", "Limp:priority=3"), "Limp"),
         (("--text", "Lamp"), "NOTE=FILE"),
         (("--each", "--setting", "nothing"), "there is no setting"),
+        (("--each", "--setting", "scanDept"), "Did you mean “scanDepth”?"),
     ],
 )
 def test_what_cannot_be_used_is_told(
