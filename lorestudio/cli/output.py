@@ -59,7 +59,7 @@ def even_unread() -> Iterator[None]:
     """Say what is about to be written, and go on where nobody reads it to the end, as before `| head`."""
     try:
         yield
-    except BrokenPipeError:
+    except (BrokenPipeError, SystemExit):  # the latter where a table is cut off
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for what is said after it
 
 

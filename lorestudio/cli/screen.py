@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import errno
-import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
@@ -37,10 +35,6 @@ class Screen(Console):
             renderable = _below_each_other(renderable)
         for part in super().render(renderable, options):
             yield part if part.control else Segment(shown(part.text), part.style)
-
-    def on_broken_pipe(self) -> None:
-        """Rich: nobody reads on. That is said as a plain print does, and not the end here."""
-        raise BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE))
 
 
 def _below_each_other(shown: Table) -> Text:

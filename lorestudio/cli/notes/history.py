@@ -117,40 +117,38 @@ def trash(
         raise InputError("trash", "--show, --restore, --delete and --empty do not go together. Give one of them.")
     if name is not None and (restore is None or Path(name).name != name):
         raise InputError("--as", "it is the new file name of the note that --restore puts back, without a folder.")
-    folder = changed_in(vault)
-    log = change_log([folder])
-    found = log.trash.list(folder)
+    log = change_log([changed_in(vault)])
+    found = log.trash.list(changed_in(vault))
     if given and given[0] > len(found):
         there = f"The last one is {len(found)}" if found else "The trash has none"
         raise InputError(vault, f"the trash has no note {given[0]} of this vault. {there}.")
-    chosen = found[given[0] - 1] if given else None
-    if chosen is not None and show is not None:
-        echo(log.trash.read(chosen).encode(), nl=False)
-    elif chosen is not None and restore is not None:
-        try:
-            path = log.restore(chosen, None if name is None else chosen.path.with_name(name))
-        except NameTakenError as error:
-            raise InputError(error.path, f"{error} To do so: --as {shlex.quote(error.offer.name)}") from error
-        say(f"{path} is back.")
-    elif chosen is not None or (empty and found):
-        gone = found if chosen is None else (chosen,)
-        what = plural(len(gone), "# note|# notes") if chosen is None else f"“{chosen.filename}”"
+    chosen = found[given[0] - 1 : given[0]] if given else found
+    if show is not None:
+        echo(log.trash.read(chosen[0]).encode(), nl=False)
+    elif restore is not None:
+        say(f"{_put_back(log, chosen[0], name)} is back.")
+    elif chosen and (given or empty):
+        what = f"{len(chosen)} notes" if len(chosen) > 1 else f"“{chosen[0].filename}”"
         ask_first(f"Delete {what} for good?", yes=yes, nothing="nothing was deleted")
-        for each in gone:
+        for each in chosen:
             log.trash.remove(each)
         say(f"deleted for good: {what}.")
     elif as_json:
-        print_json([_trashed_json(number, each) for number, each in enumerate(found, 1)], 1)
+        rows = enumerate(found, 1)
+        print_json([{"note": n, "deleted": each.time.isoformat(), **picked(each, "filename")} for n, each in rows], 1)
     elif found:
-        rows = ((str(number), each.filename, _when(each)) for number, each in enumerate(found, 1))
-        Screen().print(filled(listing(figure("note"), fold("file"), fixed("deleted")), rows))
+        lines = ((str(number), each.filename, _when(each)) for number, each in enumerate(found, 1))
+        Screen().print(filled(listing(figure("note"), fold("file"), fixed("deleted")), lines))
     else:
         say("the trash has no note of this vault.")
     say_all(log.problems)
 
 
-def _trashed_json(number: int, each: Trashed) -> dict[str, Json]:
-    return {"note": number, "file": each.filename, "deleted": each.time.isoformat(), "digest": each.digest}
+def _put_back(log: ChangeLog, item: Trashed, name: str | None) -> Path:
+    try:
+        return log.restore(item, None if name is None else item.path.with_name(name))
+    except NameTakenError as error:
+        raise InputError(error.path, f"{error} To do so: --as {shlex.quote(error.offer.name)}") from error
 
 
 def _numbered(path: Path, found: tuple[NoteSnapshot, ...], number: int, option: str) -> NoteSnapshot:

@@ -242,7 +242,10 @@ def test_a_deleted_note_is_listed_read_and_put_back(lorestudio: Run, vault: Path
         assert lorestudio("delete", vault, title).exit_code == 0
     heading, first, second = lines(lorestudio("trash", vault))
     assert (heading, first[:9], second[:9]) == ("note file deleted", "1 Lamp.md", "2 Tide.md")
-    assert [each["file"] for each in json.loads(lorestudio("trash", vault, "--json").stdout)] == ["Lamp.md", "Tide.md"]
+    assert [each["filename"] for each in json.loads(lorestudio("trash", vault, "--json").stdout)] == [
+        "Lamp.md",
+        "Tide.md",
+    ]
     assert lorestudio("trash", vault, "--show", 1).stdout_bytes == text
     (vault / "Lamp.md").write_text("Another lamp.", encoding="utf-8")
     refused = lorestudio("trash", vault, "--restore", 1)
