@@ -18,7 +18,7 @@ from lorestudio.domain.javascript import Json
 from lorestudio.domain.records import replace
 from lorestudio.domain.state import ChatControls, EntryRule
 from lorestudio.domain.texts import meant
-from lorestudio.exchange.chats.document import ChatDocument
+from lorestudio.exchange.chats.document import ChatDocument, ChatFormat
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.chat.controls import (
     ContextField,
@@ -36,7 +36,7 @@ from lorestudio.studio.chat.controls import (
     with_value,
     without_field,
 )
-from lorestudio.studio.chat.saving import ChatToSave, save_chat
+from lorestudio.studio.chat.saving import NO_HEADER, ChatToSave, save_chat
 from lorestudio.studio.project.project import Project
 from lorestudio.systems.registry import kind_of
 from lorestudio.vault.files import default_folder, utc_now
@@ -182,6 +182,8 @@ def choose(
     say_all(project.problems)
     if controls != before.controls and project.chat is not None and not dry_run:
         document, backups = project.document or ChatDocument(), default_folder() / "chats"
+        if document.format is ChatFormat.SILLYTAVERN and not project.chat.header:
+            raise InputError(chat, NO_HEADER)
         wanted = ChatToSave(document, project.chat, controls, project.index.folders)
         say_all(save_chat(wanted, chat.expanduser(), backups, utc_now().astimezone()).remarks)
         say(f"{chat} was written.")

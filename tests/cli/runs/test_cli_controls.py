@@ -136,3 +136,15 @@ def test_a_preset_is_made_listed_renamed_and_removed(lorestudio: Run, vault: Pat
     assert lorestudio("presets", "remove", "night").exit_code == 2  # nobody agrees
     assert lorestudio("presets", "remove", "night", "--yes").exit_code == 0
     assert PresetFolder().all() == ()
+
+
+def test_a_chat_that_cannot_keep_what_is_chosen_is_left_alone(lorestudio: Run, vault: Path, chat: Path) -> None:
+    group = chat.with_name("group.jsonl")
+    group.write_text(chat.read_text("utf-8").partition("\n")[2], encoding="utf-8")
+    text = chat.with_name("text.txt")
+    text.write_text("Wren: A lamp.\nOttoline: Yes.\n", encoding="utf-8")
+    for path, told in ((group, "as those of group chats"), (text, "are not kept")):
+        before = path.read_bytes()
+        refused = lorestudio("choose", vault, "--chat", path, "--pin", "Tide")
+        assert (refused.exit_code, told in refused.stderr, path.read_bytes()) == (2, True, before), refused.output
+        assert lorestudio("choose", vault, "--chat", path, "--pin", "Tide", "--dry-run").stdout == "pins: Tide\n"
