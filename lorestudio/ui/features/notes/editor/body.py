@@ -151,6 +151,7 @@ class BodyEdit(QPlainTextEdit):
         self._guarding = False
         self._first = 0
         self._front_touched = False
+        self._scrolled = 0
         self._blank = QTextDocument(self)
         self._blank.setDocumentLayout(QPlainTextDocumentLayout(self._blank))
         self.preview: Callable[[Reference], str] = lambda _link: ""
@@ -234,6 +235,8 @@ class BodyEdit(QPlainTextEdit):
 
     def _changing(self, place: int, removed: int, added: int) -> None:
         if place < self._first:
+            if not self._front_touched:
+                self._scrolled = self.verticalScrollBar().value()
             self._front_touched = True
             self._first = max(place, self._first + added - removed)
 
@@ -241,6 +244,8 @@ class BodyEdit(QPlainTextEdit):
         # Typing in the body moves nothing, so nothing is parsed for it here.
         if self._hidden and self._front_touched:
             self._hide()
+            self.verticalScrollBar().setValue(self._scrolled)  # Qt keeps the first line's number, with hidden ones
+            self.scrollContentsBy(0, 0)
         self._front_touched = False
 
     def _use_font(self) -> None:

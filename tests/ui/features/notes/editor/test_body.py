@@ -120,6 +120,21 @@ def test_properties_that_are_added_stay_hidden(make_editor) -> None:
     assert editor.buffer.text == PLAIN
 
 
+@pytest.mark.parametrize("scrolled", [0, 5])
+def test_the_text_stays_where_it_is_when_lines_that_are_hidden_come_and_go(make_editor, scrolled: int) -> None:
+    lines = "".join(f"Line {number}.\n" for number in range(200))
+    editor = make_editor(f"---\nkeys:\n  - skarn\n  - the dragon\n---\n{lines}")
+    editor.body.verticalScrollBar().setValue(scrolled)
+    for keys in (["skarn"], ["skarn", "wyrm", "fire", "scales"], []):
+        editor.buffer.apply(editor.buffer.note.set("keys", keys))
+        drain()
+        assert editor.body.firstVisibleBlock().text() == f"Line {scrolled}."
+        assert editor.body.verticalScrollBar().value() == scrolled
+    editor.undo()
+    drain()
+    assert editor.body.firstVisibleBlock().text() == f"Line {scrolled}."
+
+
 @pytest.mark.parametrize("keys", [KEYS.MoveToStartOfDocument, KEYS.MoveToPreviousLine, KEYS.MoveToPreviousChar])
 def test_the_caret_stays_in_the_body(make_editor, keys) -> None:
     editor = make_editor(PLAIN)
