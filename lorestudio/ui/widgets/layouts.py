@@ -203,19 +203,25 @@ def paint_as(widget: QWidget, name: str, value: object) -> None:
     widget.style().polish(widget)
 
 
+_FOLLOWED: Final = Qt.TextInteractionFlag.LinksAccessibleByMouse | Qt.TextInteractionFlag.LinksAccessibleByKeyboard
+
+
 def label(
     parent: QWidget, text: str = "", kind: str = "", *, wrap: bool = True, selectable: bool = False, rich: bool = False,
-    yields: bool = False, top: bool = False, margins: tuple[int, int, int, int] = (0, 0, 0, 0),
+    links: bool = False, yields: bool = False, top: bool = False, margins: tuple[int, int, int, int] = (0, 0, 0, 0),
 ) -> QLabel:  # fmt: skip
     """Words for people as they are, without markup, in as many lines as they need unless `wrap` is off.
 
-    `rich` words are markup; of what `yields`, less is seen where there is little room; `top` words begin at the top.
+    `rich` words are markup, and so are those with `links`, to which Tab comes; of what `yields`, less is seen where
+    there is little room; `top` words begin at the top.
     """
-    form = Qt.TextFormat.RichText if rich else Qt.TextFormat.PlainText
+    form = Qt.TextFormat.RichText if rich or links else Qt.TextFormat.PlainText
     made = named(QLabel(text, parent, wordWrap=wrap, textFormat=form), "", kind=kind)
     made.setContentsMargins(*margins)
     if selectable:
         made.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+    if links:
+        made.setTextInteractionFlags(_FOLLOWED)
     if yields:
         policy = made.sizePolicy()  # which knows that more lines need more height
         policy.setHorizontalPolicy(QSizePolicy.Policy.Ignored)

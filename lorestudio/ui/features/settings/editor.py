@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import Final
 
-from PySide6.QtCore import QEvent, QModelIndex, QObject, Qt, Signal
+from PySide6.QtCore import QModelIndex, QObject, Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QCheckBox, QHeaderView, QScrollArea, QSizePolicy, QTreeView, QVBoxLayout, QWidget
 
@@ -81,12 +81,9 @@ class SettingEditor(QWidget):
         page = QWidget(self._area)
         page.setObjectName("FormPage")
         self.title, self.key = label(page, kind="title"), label(page, kind="small", wrap=False, selectable=True)
-        self.help, self.range, self.stages, self.against = (label(page, kind=k) for k in ("", "small", "small", ""))
+        self.help, self.range, self.against = (label(page, kind=kind) for kind in ("", "small", ""))
+        self.stages = label(page, kind="small", links=True)
         self.against.setObjectName("FormProblems")
-        self.stages.setTextFormat(Qt.TextFormat.RichText)
-        self.stages.setTextInteractionFlags(
-            Qt.TextInteractionFlag.LinksAccessibleByMouse | Qt.TextInteractionFlag.LinksAccessibleByKeyboard
-        )
         self.stages.linkActivated.connect(self.stage_wanted)
         self.reset = small_button(page, tr("Reset"), clicked=self._reset)
         head = row((self.title, 1), spacing=8)
@@ -201,12 +198,6 @@ class SettingEditor(QWidget):
             (self.given_up if self._trial else self.left).emit()
             return
         super().keyPressEvent(event)
-
-    def changeEvent(self, event: QEvent) -> None:
-        """Qt: links take their colour from the palette."""
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.PaletteChange and self.declaration is not None:
-            self.stages.setText(_stages(self.declaration))
 
 
 def _range(declaration: Declaration) -> str:

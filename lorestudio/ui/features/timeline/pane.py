@@ -347,11 +347,8 @@ class TimelinePane(Pane):
 
     def _build(self) -> None:
         theme = self.theme
-        self.changes, self.cache = self._line(tr("What changed")), self._line(tr("Prompt cache"), "small")
-        self.changes.setTextFormat(Qt.TextFormat.RichText)
-        self.changes.setTextInteractionFlags(
-            Qt.TextInteractionFlag.LinksAccessibleByMouse | Qt.TextInteractionFlag.LinksAccessibleByKeyboard
-        )
+        self.changes = self._line(tr("What changed"), links=True)
+        self.cache = self._line(tr("Prompt cache"), "small")
         self.map = HeatMap(theme, self)
         self.turn_table, self.entry_table, self.cause_table = (place_table(self) for _ in range(3))
         self.causes = self._table(self.cause_table, tr("What costs the prompt cache"), self)
@@ -366,8 +363,8 @@ class TimelinePane(Pane):
         self.pages.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Ignored)
         self.column.addWidget(self.pages, 1)
 
-    def _line(self, name: str, kind: str = "") -> QLabel:
-        line = named(label(self, kind=kind, margins=(12, 2, 12, 2)), name)
+    def _line(self, name: str, kind: str = "", *, links: bool = False) -> QLabel:
+        line = named(label(self, kind=kind, links=links, margins=(12, 2, 12, 2)), name)
         line.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Minimum)
         return line
 

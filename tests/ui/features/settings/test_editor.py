@@ -6,7 +6,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from PySide6.QtCore import QEvent, Qt
+from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
@@ -19,6 +19,8 @@ from lorestudio.ui.features.settings.editor import VALUE, SettingEditor, Setting
 from lorestudio.ui.features.settings.file_dialogs import left_behind
 from lorestudio.ui.features.settings.trial import titles
 from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, DISPLAY, TOOLTIP
+from tests.ui.conftest import drain
+from tests.ui.drawing import drawn
 
 KNOWN = tuple(declarations())
 NAMED = {each.name: each for each in KNOWN}
@@ -267,14 +269,14 @@ def test_the_editor_tells_what_is_done_to_it(editor) -> None:
     assert not editor.bar.isVisible()
 
 
-def test_links_to_stages_are_drawn_anew_with_the_colours(editor) -> None:
+def test_links_to_stages_are_drawn_anew_with_the_colours(editor, theme) -> None:
     depth = NAMED["scan_depth"]
     editor.show_setting(depth, 2)
-    links = editor.stages.text()
-    assert all(f'<a href="{stage}">' in links for stage in depth.affects)
-    editor.stages.setText("")
-    QApplication.sendEvent(editor, QEvent(QEvent.Type.PaletteChange))
-    assert editor.stages.text() == links
+    for choice in ("dark", "light", "contrast"):
+        theme.choose(choice)
+        drain()
+        inks = {each.fill for each in drawn(editor.stages) if each.words in depth.affects}
+        assert inks == {theme.palette.accent.lower()}
 
 
 # ---- in words -------------------------------------------------------------------------------------------------------
