@@ -42,8 +42,8 @@ _DRAWING: Final = re.compile(r"\A---[ \t]*\r?\n(?:(?!---).*\n)*?excalidraw-plugi
 class PlainNote(OfNote, Struct, frozen=True):
     """An ordinary note, its present or proposed keys, and what speaks for making an entry of it.
 
-    `named_in` counts the messages of the chat with one of the keys, `by_one` those among them that `one_key` alone
-    names; `linked_from` the notes that link to it. `written` says that the keys stand in the note already.
+    `named_in` counts the messages of the chat with one of the keys, and `alone` those with the key that does most of it
+    by itself; `linked_from` counts the notes that link to it. `written` says that the keys stand in the note already.
     """
 
     vault: str
@@ -54,8 +54,7 @@ class PlainNote(OfNote, Struct, frozen=True):
     named_in: int = 0
     linked_from: int = 0
     written: bool = False
-    one_key: str = ""
-    by_one: int = 0
+    alone: tuple[str, int] = ("", 0)
 
     @property
     def folder(self) -> str:
@@ -66,8 +65,9 @@ class PlainNote(OfNote, Struct, frozen=True):
     def why(self) -> str:
         """What speaks for it, "" for nothing; a key other than the title that does most of it is called by name."""
         named = plural(self.named_in, "|named in # message|named in # messages")
-        if 2 * self.by_one > self.named_in and self.one_key.lower() != self.title.lower():
-            named += f" ({self.by_one} only by “{self.one_key}”)"
+        key, amount = self.alone
+        if 2 * amount > self.named_in and key.lower() != self.title.lower():
+            named += f" ({amount} only by “{key}”)"
         linked = plural(self.linked_from, "|linked from # note|linked from # notes")
         return ", ".join(filter(None, (named, linked)))
 
@@ -116,7 +116,7 @@ def candidates(vault: str, notes: VaultNotes, plain: Collection[str], chat: Chat
     found = [
         PlainNote(
             vault, name, note.names.title, keys[name], note.tags, named[name].total(), len(sources.get(name, ())),
-            bool(note.keys), *_alone(named[name], keys[name]),
+            bool(note.keys), _alone(named[name], keys[name]),
         )
         for note in known
         for name in (note.names.filename,)

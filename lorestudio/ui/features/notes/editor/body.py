@@ -150,8 +150,8 @@ class BodyEdit(QPlainTextEdit):
         self._hidden = False
         self._guarding = False
         self._first = 0
-        self._front_touched = False
-        self._scrolled = 0
+        self._scrolled: int | None = None
+        """How far the text was scrolled before the front matter changed, while it does."""
         self._blank = QTextDocument(self)
         self._blank.setDocumentLayout(QPlainTextDocumentLayout(self._blank))
         self.preview: Callable[[Reference], str] = lambda _link: ""
@@ -235,18 +235,17 @@ class BodyEdit(QPlainTextEdit):
 
     def _changing(self, place: int, removed: int, added: int) -> None:
         if place < self._first:
-            if not self._front_touched:
+            if self._scrolled is None:
                 self._scrolled = self.verticalScrollBar().value()
-            self._front_touched = True
             self._first = max(place, self._first + added - removed)
 
     def _content_changed(self) -> None:
         # Typing in the body moves nothing, so nothing is parsed for it here.
-        if self._hidden and self._front_touched:
+        if self._hidden and self._scrolled is not None:
             self._hide()
             self.verticalScrollBar().setValue(self._scrolled)  # Qt keeps the first line's number, with hidden ones
             self.scrollContentsBy(0, 0)
-        self._front_touched = False
+        self._scrolled = None
 
     def _use_font(self) -> None:
         base = QApplication.font()
