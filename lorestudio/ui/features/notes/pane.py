@@ -258,7 +258,7 @@ class EntryPane(Pane):
             self.editor.form.take_typed()
             self._saved_again = self._clash is not None and not self.bar.isHidden()
             self.store.save(self.path)
-            able(self.save_button, not self.store.saving(self.path), tr("It is being saved."))
+            self._show_dirty()
 
     def save_all(self, finished: Callable[[list[str]], None]) -> None:
         """Write every unsaved text; `finished` gets a sentence for each that could not be written."""
@@ -523,6 +523,7 @@ class EntryPane(Pane):
     def _show_dirty(self) -> None:
         self.dirty.setVisible(self.unsaved)
         self.save_button.setVisible(self.unsaved)
+        able(self.save_button, self.path is None or not self.store.saving(self.path), tr("It is being saved."))
 
     def _open_buffer(self) -> NoteBuffer | None:
         buffer = self.editor.buffer
@@ -613,11 +614,10 @@ class EntryPane(Pane):
     # ---- saving -----------------------------------------------------------------------------------------------------
 
     def _was_saved(self, buffer: NoteBuffer) -> None:
-        able(self.save_button, True, "")
+        self._show_dirty()
         if buffer.path == self.path:
             self._clash, self._saved_again = None, False
             self._say_nothing()
-            self._show_dirty()
         self.saved.emit(buffer.path)
 
     def _reloaded(self, buffer: NoteBuffer) -> None:
@@ -627,7 +627,7 @@ class EntryPane(Pane):
             self.editor.settle()
 
     def _clashed(self, buffer: NoteBuffer, found: OnDisk) -> None:
-        able(self.save_button, True, "")
+        self._show_dirty()
         if buffer.path != self.path:
             return
         self._clash = found
@@ -668,7 +668,7 @@ class EntryPane(Pane):
                 self.tabs.setCurrentIndex(TEXT)
 
     def _save_failed(self, buffer: NoteBuffer, error: object) -> None:
-        able(self.save_button, True, "")
+        self._show_dirty()
         if buffer.path == self.path:
             self._say(tr("{error} Your text is kept here.", error=error), "error", (("again", tr("Try again")),))
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from msgspec import Struct
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QObject, QTimer, Signal, SignalInstance
 
 from lorestudio.settings.files import read_whole
 from lorestudio.studio.notes.book_entries import is_there, read_text, save_text
@@ -96,6 +96,8 @@ class NoteStore(QObject):
         """The folder of the vault that a file lies in."""
         self.keeping: Recovery | None = None
         self._saving: set[Path] = set()
+        self._saving_all = False
+        self._waiting: list[Callable[[], object]] = []  # for the end of what is being written
         self._looking: set[Path] = set()
         self._unseen: dict[Path, str] = {}  # why the file of a note could not be looked at, as it was told
         self._to_keep: dict[Path, NoteBuffer] = {}
@@ -127,6 +129,8 @@ class NoteStore(QObject):
 
     def reopen(self, path: Path) -> None:
         """Give up what was edited and read the file again."""
+        if self._waits(partial(self.reopen, path)):
+            return
         self.buffers.drop(path)
         self._drafts.drop(path)
         self._forget_copy(path)
@@ -174,7 +178,7 @@ class NoteStore(QObject):
         def done(found: OnDisk) -> None:
             self._looking.discard(path)
             self._unseen.pop(path, None)
-            if self.buffers.get(path) is not buffer or path in self._saving:
+            if self.buffers.get(path) is not buffer or path in self._saving or self._saving_all:
                 return
             if found.digest != buffer.digest:
                 if buffer.dirty or found.text is None:
@@ -189,7 +193,7 @@ class NoteStore(QObject):
             self._looking.discard(path)
             if self._unseen.get(path) != str(error):
                 self._unseen[path] = str(error)
-                self.unseen.emit(buffer, error)
+                self._tell(self.unseen, buffer, error)
 
         self._look(path, done, failed)
 
@@ -202,6 +206,8 @@ class NoteStore(QObject):
         """
         buffer = self.buffers.get(path)
         if buffer is None or not buffer.dirty or path in self._saving:
+            return
+        if self._saving_all and self._waits(partial(self.save, path, within)):
             return
         self._saving.add(path)
         text, digest, write = buffer.text, buffer.digest, self.write
@@ -227,6 +233,8 @@ class NoteStore(QObject):
 
     def go_on(self, buffer: NoteBuffer, path: Path, then: Callable[[], object]) -> None:
         """Keep the unsaved text for the file that has the note's name now, and go on with `then`."""
+        if self._waits(partial(self.go_on, buffer, path, then)):
+            return
         self.restore(path, buffer.text, buffer.digest, then)
         self.buffers.drop(buffer.path)
         self._drafts.drop(buffer.path)
@@ -244,10 +252,18 @@ class NoteStore(QObject):
 
     def save_all(self, paths: Collection[Path] | None, finished: Callable[[list[str]], None]) -> None:
         """Write every unsaved text, or those of these files; `finished` gets a sentence for each that could not be."""
+        if self._waits(partial(self.save_all, paths, finished)):
+            return
+        self._saving_all = True
         for buffer in self.buffers.all():
             self.note_typed(buffer)
         drafts, write = self._drafts.all, self.write
         pending = {path: draft for path, draft in drafts.items() if paths is None or path in paths}
+
+        def ended(problems: list[str]) -> None:
+            self._saving_all = False
+            finished(problems)
+            self._do_waiting()
 
         def done(result: tuple[dict[Path, str], list[str]]) -> None:
             for path, new in result[0].items():
@@ -256,26 +272,45 @@ class NoteStore(QObject):
                     self._was_saved(known, pending[path].text, new)
                 else:
                     self._drafts.drop(path)
-            finished(result[1])
+            ended(result[1])
 
         title = tr("Saving all notes")
         self._jobs.start(
-            title, lambda _report: _save_all(pending, write), done=done, failed=lambda error: finished([str(error)])
+            title, lambda _report: _save_all(pending, write), done=done, failed=lambda error: ended([str(error)])
         )
+
+    def _waits(self, then: Callable[[], object]) -> bool:
+        """Whether notes are being written, which changes what is known of their files: `then` is done after that."""
+        if self._saving or self._saving_all:
+            self._waiting.append(then)
+            return True
+        return False
+
+    def _do_waiting(self) -> None:
+        waiting, self._waiting = self._waiting, []
+        for then in waiting:
+            then()
 
     def _was_saved(self, buffer: NoteBuffer, text: str, digest: str) -> None:
         self._saving.discard(buffer.path)
         buffer.saved(text, digest)
         self.saved.emit(buffer)
+        self._do_waiting()
 
     def _save_failed(self, buffer: NoteBuffer, error: Exception) -> None:
         path = buffer.path
         self._saving.discard(path)
         logger.warning("saving %s failed: %s", path.name, error)
+        self._do_waiting()
         if isinstance(error, ChangedOnDisk):
-            self._look(path, partial(self.clashed.emit, buffer), partial(self.save_failed.emit, buffer))
+            self._look(path, partial(self._tell, self.clashed, buffer), partial(self._tell, self.save_failed, buffer))
         else:
-            self.save_failed.emit(buffer, error)
+            self._tell(self.save_failed, buffer, error)
+
+    def _tell(self, signal: SignalInstance, buffer: NoteBuffer, what: object) -> None:
+        """Unless the text was given up meanwhile."""
+        if self.buffers.get(buffer.path) is buffer:
+            signal.emit(buffer, what)
 
     # ---- unsaved texts ----------------------------------------------------------------------------------------------
 

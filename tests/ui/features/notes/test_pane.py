@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
+from threading import Event
 from typing import NamedTuple
 
 import pytest
@@ -1023,6 +1024,23 @@ def test_what_is_unsaved_is_marked_and_can_be_saved(alone) -> None:
     assert not pane.dirty.isVisible()
     alone.choose(SKARN)
     assert pane.dirty.isVisible()
+
+
+def test_while_a_note_is_written_another_one_can_be_saved(alone) -> None:
+    pane, gate, real = alone.pane, Event(), alone.pane.store.write
+    pane.store.write = lambda *given: (gate.wait(60), real(*given))[1]
+    alone.choose(BELL)
+    alone.choose(SKARN)
+    write(pane, "mine")
+    pane.save()
+    alone.selection.choose_entry(BELL)
+    write(pane, "mine, too")
+    assert pane.save_button.isEnabled()
+    alone.selection.choose_entry(SKARN)
+    assert not pane.save_button.isEnabled()
+    gate.set()
+    alone.settle()
+    assert (pane.unsaved, pane.save_button.isEnabled()) == (False, True)
 
 
 def test_a_save_that_failed_can_be_tried_again(alone) -> None:

@@ -36,7 +36,7 @@ class Copies:
         self.full = False
 
     def keep(self, path: Path, text: str, _digest: str | None) -> None:
-        self.gate.wait(5)
+        self.gate.wait(60)
         if self.full:
             raise SaveError("The disk is full.")
         self.asked.append(("keep", path.name))
@@ -237,11 +237,11 @@ def test_what_is_found_while_a_note_is_being_saved_is_no_clash(
     def slowly(path: Path, text: str, digest: str | None) -> str:
         new = write(path, text, digest)
         written.set()
-        go.wait(5)
+        go.wait(60)
         return new
 
     def late(*about: Any) -> OnDisk:
-        written.wait(5)
+        written.wait(60)
         return look(*about)
 
     store.write = slowly
@@ -258,12 +258,68 @@ def test_what_is_found_while_a_note_is_being_saved_is_no_clash(
 # ---- writing --------------------------------------------------------------------------------------------------------
 
 
+@pytest.fixture
+def gate(store: NoteStore) -> threading.Event:
+    """Notes are written once it is open."""
+    made, write = threading.Event(), store.write
+
+    def slowly(path: Path, text: str, digest: str | None) -> str:
+        made.wait(60)
+        return write(path, text, digest)
+
+    store.write = slowly
+    return made
+
+
+@pytest.mark.parametrize("theirs", ["", "theirs"])
+def test_a_note_that_is_given_up_while_it_is_written_is_read_after_that(
+    store, told, buffer, path, done, gate, theirs
+) -> None:
+    typed(buffer, "mine ")
+    store.save(path)
+    store.reopen(path)
+    if theirs:
+        path.write_text(theirs, encoding="utf-8")
+    gate.set()
+    done()
+    assert store.buffers.get(path).text == path.read_text(encoding="utf-8") == (theirs or f"mine {TEXT}")
+    assert told.names == ([] if theirs else ["saved"]) + ["opened"]
+
+
+def test_a_note_that_was_renamed_while_it_is_written_is_gone_on_with_after_that(
+    store, told, buffer, path, done, gate
+) -> None:
+    typed(buffer, "mine ")
+    store.save(path)
+    new = path.rename(path.with_name("Wyrm.md"))
+    store.go_on(buffer, new, lambda: told.all.append(("went on", new)))
+    gate.set()
+    done()
+    assert (store.buffers.get(path), store.buffers.get(new).text) == (None, f"mine {TEXT}")
+    assert told.names == ["opened", "went on"]
+
+
+@pytest.mark.parametrize("all_first", [False, True])
+def test_what_is_written_alone_and_with_all_others_at_a_time_has_not_changed_meanwhile(
+    store, told, buffer, path, done, gate, all_first
+) -> None:
+    problems: list[str] = []
+    ways = [partial(store.save, path), partial(store.save_all, None, problems.extend)]
+    for text, save in zip(("mine ", "more "), reversed(ways) if all_first else ways, strict=True):
+        typed(buffer, text)
+        save()
+    gate.set()
+    done()
+    assert (problems, told.names) == ([], ["saved", "saved"])
+    assert (path.read_text(encoding="utf-8"), buffer.dirty) == (buffer.text, False)
+
+
 def test_a_changed_note_is_written_once_and_an_unchanged_one_not(store, told, buffer, path, done) -> None:
     written: list[str] = []
     gate, write = threading.Event(), store.write
 
     def slowly(path: Path, text: str, digest: str | None) -> str:
-        gate.wait(5)
+        gate.wait(60)
         written.append(text)
         return write(path, text, digest)
 
