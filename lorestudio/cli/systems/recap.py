@@ -58,6 +58,7 @@ def status_lines(session: RecapSession) -> list[str]:
         f"Messages: {len(rows)}, {have} with a recap ({states[RecapState.INCLUDED]} take part), "
         f"{states[RecapState.EXCLUDED]} excluded, {states[RecapState.FAILED]} failed, "
         f"{sum(row.stale for row in rows)} changed since, {sum(row.hidden for row in rows)} hidden."
+        + ("" if have or not rows else " “recap run” makes recaps.")
     )
     lines = [
         messages,

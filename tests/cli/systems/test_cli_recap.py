@@ -24,6 +24,7 @@ def test_status_run_scenes_and_show(lorestudio, tale, settings):
     before = lorestudio("recap", "status", *options)
     assert before.exit_code == 0
     assert "Messages: 12, 0 with a recap" in before.stdout
+    assert "“recap run” makes recaps." in before.stdout
     some = lorestudio("recap", "run", *options, "--context-size", 8000, "--set", "auto_recap_message_limit=2")
     assert "9 older messages have no recap: “Look back” in the recap settings is 2." in some.stderr
     made = lorestudio("recap", "run", *options, "--context-size", 8000)
