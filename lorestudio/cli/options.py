@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, ClassVar, Final
 
@@ -19,6 +18,7 @@ from lorestudio.domain.chat import Generation
 from lorestudio.domain.entry import Entry, LeftOutNote
 from lorestudio.domain.file_names import same_name
 from lorestudio.domain.records import replace
+from lorestudio.domain.texts import called_alike
 from lorestudio.exchange.character_card import load_card, load_group
 from lorestudio.exchange.lorebooks.reading import book_file
 from lorestudio.exchange.problems import InputError
@@ -109,9 +109,7 @@ def note_called(project: Project, name: str, option: str, advice: str = "") -> E
         names = ", ".join(note.filename for note in titled)
         raise InputError(option, f"several notes are called “{name}”. Name the file: {names}.")
     if not found:
-        titles = list(dict.fromkeys(each.title for each in project.index.entries))
-        near = [each for each in titles if name.lower() in each.lower()] or get_close_matches(name, titles, 3, 0.75)
-        hint = f" Did you mean {' or '.join(f'“{each}”' for each in near[:3])}?" if near else advice
+        hint = called_alike(name, (each.title for each in project.index.entries)) or advice
         raise InputError(option, f"no note has the title or the file name “{name}”.{hint}")
     return found[0]
 

@@ -65,6 +65,13 @@ def meant(name: str, known: Iterable[str], most: int = 1) -> str:
     return f" Did you mean {near}?" if near else ""
 
 
+def called_alike(name: str, known: Iterable[str]) -> str:
+    """As `meant`, of up to three titles: those that have the name in them, else those that are nearly this one."""
+    titles = list(dict.fromkeys(known))
+    near = [each for each in titles if name.lower() in each.lower()] or get_close_matches(name, titles, 3, 0.75)
+    return f" Did you mean {' or '.join(f'“{each}”' for each in near[:3])}?" if name and near else ""
+
+
 def is_local(host: str) -> bool:
     """Whether a host is this computer."""
     try:

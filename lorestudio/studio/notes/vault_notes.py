@@ -16,6 +16,7 @@ from lorestudio.domain.entry import Entry, LeftOutNote
 from lorestudio.domain.javascript import trim
 from lorestudio.domain.lifecycle import CancelToken, heeding
 from lorestudio.domain.records import Terse, replace
+from lorestudio.domain.texts import called_alike
 from lorestudio.exchange.json_file import read_file
 from lorestudio.exchange.lorebooks.formats import another_file
 from lorestudio.exchange.problems import Belongs, InputError, WrongFileError
@@ -123,7 +124,8 @@ def find_note(vault: VaultNotes, words: str) -> str:
     """The note that a person means by a path, file name, title or alias. Raises InputError."""
     target = vault.index.targets.resolve(words.strip(), "")
     if target.filename is None or target.filename not in vault.index.notes:
-        raise InputError(words, "there is no note with this path, file name, title or alias in the vault.")
+        hint = called_alike(words.strip(), (Path(name).stem for name in vault.index.notes))
+        raise InputError(words, f"there is no note with this path, file name, title or alias in the vault.{hint}")
     return target.filename
 
 

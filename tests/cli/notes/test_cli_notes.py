@@ -248,6 +248,7 @@ def test_a_change_of_a_property_that_says_nothing_is_refused(lorestudio: Run, no
     refused = lorestudio("change", notes, change, "Lamp")
     assert (refused.exit_code, "write NAME=VALUE" in refused.stderr, contents(notes)) == (2, True, NOTES)
     assert lorestudio("change", notes, "priority=3", "Nobody").exit_code == 2
+    assert "Did you mean “Lamp”?" in lorestudio("change", notes, "priority=3", "Lamb").stderr
 
 
 def test_where_nothing_changes_that_is_said_and_where_nothing_could_it_is_an_error(
