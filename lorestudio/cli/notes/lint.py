@@ -76,7 +76,9 @@ def lint(
         print_json(_document(problems, shown, repairs), 1)
     else:
         titles = [entry.title for entry in project.index.entries]
-        _print(problems, shown, repairs if fix else None, severity, titles if project.of_books else ())
+        _print(problems, shown, repairs, severity, titles if project.of_books else ())
+    if fix and not repairs:
+        say("nothing was fixed: no finding has a safe fix.")
     say_all((*project.problems, *problems.failures))
     if problems.unread:
         notes = plural(problems.unread, "# note lies|# notes lie")
@@ -113,17 +115,11 @@ def _changes(repairs: Mapping[Path, Repair]) -> ChangeSet:
 
 
 def _print(
-    problems: Problems,
-    shown: Sequence[Finding],
-    repairs: Sequence[Repair] | None,
-    severity: Severity,
-    titles: Sequence[str],
+    problems: Problems, shown: Sequence[Finding], repairs: Sequence[Repair], severity: Severity, titles: Sequence[str]
 ) -> None:
-    """All that is shown; `titles` are those of entries whose file names say little, by their numbers; `repairs` are
-    None where none were asked for.
-    """
+    """All that is shown; `titles` are those of entries whose file names say little, by their numbers."""
     console = Screen()
-    for repair in repairs or ():
+    for repair in repairs:
         console.print(Text("\n").join((*_marked(repair.diff()), Text())), soft_wrap=True)
     notes = grouped((finding.note_key, finding) for finding in shown)
     several = len({vault for vault, filename in notes if filename}) > 1
@@ -158,7 +154,7 @@ def _told(finding: Finding) -> Iterator[Text]:
     yield Text(f"      {advice}", style="dim")
 
 
-def _summary(problems: Problems, repairs: Sequence[Repair] | None, severity: Severity) -> str:
+def _summary(problems: Problems, repairs: Sequence[Repair], severity: Severity) -> str:
     parts = [plural(problems.count(one), f"# {_WORDS[one]}|# {_WORDS[one]}s") for one in Severity]
     lines = [f"{', '.join(parts[:-1])} and {parts[-1]}. {problems.checked}"]
     hidden = sum(problems.count(one) for one in Severity if one.rank > severity.rank)
@@ -168,8 +164,6 @@ def _summary(problems: Problems, repairs: Sequence[Repair] | None, severity: Sev
         changes = sum(len(repair.titles) for repair in repairs)
         what = "# entry|# entries" if problems.of_books else "# note|# notes"
         lines.insert(0, f"Fixed: {changes:,} in {plural(len(repairs), what)}.")
-    elif repairs is not None:
-        lines.insert(0, "Nothing was fixed: no finding has a safe fix.")
     else:
         fixes = sum(finding.fix is not None and finding.fix.safe for finding in problems.findings)
         if fixes:

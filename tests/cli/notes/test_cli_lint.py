@@ -91,7 +91,7 @@ def test_fix_makes_the_safe_fixes_and_prints_them(lorestudio: Run, messy: Path) 
     assert "Fixed: 2 in 2 notes." in result.stdout
     assert (messy / "A.md").read_text(encoding="utf-8") == "---\ntags: [lorebook]\nkeys: [harbour]\n---\nSome text.\n"
     assert (messy / "C.md").stat().st_mtime_ns == untouched
-    assert "Nothing was fixed: no finding has a safe fix." in lorestudio("lint", messy, "--fix").stdout
+    assert "nothing was fixed: no finding has a safe fix." in lorestudio("lint", messy, "--fix").stderr
     assert sorted(path.name for path in messy.iterdir()) == ["A.md", "B.md", "C.md"]
 
 
