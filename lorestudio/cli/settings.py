@@ -332,20 +332,20 @@ def _chosen(settings: Path | None, profile: str | None) -> DeepLoreSettings:
 def _declared(key: str) -> Declaration:
     found = next((each for each in declarations() if key in (each.alias, each.name)), None)
     if found is None:
-        near = ", ".join(each.alias for each in matching(key, declarations())[:5])
-        slip = meant(key, (each.alias for each in declarations()))
-        hint = f" Did you mean one of {near}?" if near else slip or " To see all: lorestudio settings list"
-        raise InputError("KEY", f"there is no setting “{key}”.{hint}")
+        raise _no_setting("KEY", key)
     return found
 
 
 def _check_keys(keys: Sequence[str] | None) -> None:
     unknown = unknown_keys(keys or ())
     if unknown:
-        slip = meant(unknown[0], (each.alias for each in declarations()))
-        raise InputError(
-            "--key", f"there is no setting “{unknown[0]}”.{slip or ' To see all: lorestudio settings list'}"
-        )
+        raise _no_setting("--key", unknown[0])
+
+
+def _no_setting(option: str, key: str) -> InputError:
+    near = ", ".join(each.alias for each in matching(key, declarations())[:5])
+    hint = f" Did you mean one of {near}?" if near else meant(key, (each.alias for each in declarations()))
+    return InputError(option, f"there is no setting “{key}”.{hint or ' To see all: lorestudio settings list'}")
 
 
 def _wanted(changes: Sequence[SettingChange], keys: Sequence[str] | None, *, every: bool) -> list[SettingChange]:
