@@ -285,16 +285,18 @@ def _nothing(trace: Trace, decided: Mapping[int, Fate]) -> list[SummaryPiece]:
             told = lowered(explain_reason(noted.note, noted.details, trace).sentence)
             return [SummaryPiece(f"Nothing matched: {told}")]
         return [SummaryPiece("Nothing matched.")]
-    figures: dict[str, Json] = {**keywords.details, "entries": trace.index_size}
-    refused = [
-        item.entry for item in decided.values() if item.state is FateState.REFUSED and item.phase is not Phase.LOAD
-    ]
-    if refused:
-        held_back = fill(trace.words.held_back, figures | {"refused": len(refused)})
-        return _linked(held_back or "Nothing came in.", refused)
+    refused = [item for item in decided.values() if item.state is FateState.REFUSED and item.phase is not Phase.LOAD]
+    apart = [item.entry for item in refused if item.reason in trace.words.unsearched]
+    searched = trace.index_size - len(apart)
+    figures: dict[str, Json] = {**keywords.details, "entries": searched}
+    if len(refused) > len(apart) or (apart and not searched):
+        count = {"entries": trace.index_size, "refused": len(refused)}
+        held_back = fill(trace.words.held_back, figures | count)
+        return _linked(held_back or "Nothing came in.", [item.entry for item in refused])
     if not figures.get("messages"):
         return [SummaryPiece("Nothing matched: there was no message to search for keys.")]
-    return [SummaryPiece(fill(_NO_KEYS_FOUND, figures) or "Nothing matched.")]
+    others = _linked(plural(len(apart), " # more was not searched.| # more were not searched."), apart) if apart else []
+    return [SummaryPiece(fill(_NO_KEYS_FOUND, figures) or "Nothing matched."), *others]
 
 
 def _breaks(trace: Trace) -> list[str]:

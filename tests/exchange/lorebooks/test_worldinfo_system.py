@@ -255,7 +255,10 @@ def test_each_entry_is_named_after_its_book_and_the_stage_says_what_is_scanned()
 
 def test_a_turn_in_which_nothing_came_in_is_summed_up():
     book = lorebook({**PLAIN, "key": ["gale"]}, {**PLAIN, "key": ["calm"], "disable": True})
-    assert summary(decide(["calm"], book=book[:1]).trace) == "Nothing came in: 1 of 2 entries was kept out."
+    told = "Nothing matched: none of the keys of 1 entry is in the last message. 1 more was not searched."
+    assert summary(decide(["calm"], book=book[:1]).trace) == told
+    lacking = lorebook({**PLAIN, "key": ["calm"], "keysecondary": ["sea"]}, {**PLAIN, "key": ["a"], "disable": True})
+    assert summary(decide(["calm"], book=lacking).trace) == "Nothing came in: 2 of 2 entries were kept out."
     silent = lorebook({**PLAIN, "key": ["gale"]})
     assert "none of the keys of 1 entry is in the last message" in summary(decide(["calm"], book=silent).trace)
     assert "there is no lorebook to scan" in summary(decide(["calm"], book=()).trace)

@@ -21,6 +21,7 @@ from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.tryout.bench import MOST_FAR, UNSEARCHED, Bench, BenchResult, NotReplayedError
 from lorestudio.systems.registry import KINDS, system_of
 from lorestudio.trace.journey import Journeys
+from lorestudio.trace.summary import summary
 from tests.studio.previews import CHAT, TWO_STAGE, project_of
 
 NOTES = {
@@ -83,6 +84,8 @@ def test_an_entry_that_no_text_brings_in_is_told_where_the_text_has_a_key_of_it(
         "lamp": (True, "Key found", ("lamp",)), "quay": (False, "Delayed", ("quay",)),
     }  # fmt: skip
     assert UNSEARCHED.format(amount=1) in result.remarks
+    nothing = summary(Bench(Simulator(project, system_of(project.scene(), KINDS["world-info"]))).test("An oar.").trace)
+    assert nothing == "Nothing matched: none of the keys of 1 entry is in the last message. 2 more were not searched."
 
 
 def test_keys_of_a_constant_decide_nothing_and_are_not_shown() -> None:
