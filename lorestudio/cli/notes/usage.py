@@ -78,7 +78,11 @@ def _table(rows: Sequence[UsageRow], *, with_chat: bool) -> Table:
     there = (figure("matched\nDeepLore"), figure("injected\nDeepLore"), fixed("last used")) if counted else ()
     silent = len(rows) - len(fired)
     more = f"{len(fired) - _SHOWN} more fired; " if len(fired) > _SHOWN else ""
-    told = f"{more}{silent} of {len(rows)} entries never fired" if fired or with_chat else "no entry has a count"
+    told = (
+        f"{more}{silent} of {len(rows)} entries never fired"
+        if fired or with_chat
+        else "nothing is counted: give --chat"
+    )
     return filled(
         table(fold("entry"), *here, *there, caption=told),
         (
