@@ -123,7 +123,7 @@ _REASONS: Final = (
            "It stands at the author's note, which is not inserted in this turn.",
            "Lower the note's interval, or give the entry another position."),
     Reason("wi_nowhere", WARNING, "No place", "It is active, but its position is none that the prompt has.",
-           "Give the entry another position."),
+           "Give the entry another position, or its outlet a name."),
     Reason("wi_other_slot", GOOD, "Placed", "It stands {slot}."),
 )  # fmt: skip
 
