@@ -165,7 +165,7 @@ def change(name: str, after: object) -> SimpleNamespace:
 
 def test_what_unsaved_texts_and_settings_would_do_in_a_sentence() -> None:
     same, rules = make_trace(), make_trace().injections[0]
-    less = replace(same, injections=(rules,))
+    less = replace(same, injections=(rules,), limits=())
     files = ("places/Dawnkeep.md", "Skarn.md")
     assert preview_words(preview(same, files=files)) == (
         "With the unsaved text of Dawnkeep.md, Skarn.md: the same entries go in; 100 tokens, as before."
@@ -175,7 +175,7 @@ def test_what_unsaved_texts_and_settings_would_do_in_a_sentence() -> None:
         "With the unsaved text of Skarn.md, Scan depth 5 messages: “Skarn”, “Dawnkeep” would leave; 100 → 10 tokens."
     )
     all_five = (*same.injections, replace(rules, entry=CROWN), replace(rules, entry=BELL))
-    more = preview(replace(same, injections=all_five))
+    more = preview(replace(same, injections=all_five, limits=()))
     more.before, more.remarks = replace(same, injections=()), ("Ask.",)
     more.settings = (depth, change("max_entries", 3), change("max_tokens_budget", 900), change("scan_depth", 1))
     said = preview_words(more)

@@ -136,7 +136,7 @@ def test_saving_makes_it_the_run(window, qtbot) -> None:
 def test_the_tokens_of_both_are_told_only_where_they_differ(window) -> None:
     before = window.session.runs.trace(window.selection.generation)
     (gate,) = before.injections
-    longer = replace(before, injections=(replace(gate, tokens=gate.tokens + 5),))
+    longer = replace(before, injections=(replace(gate, tokens=gate.tokens + 5),), limits=())
     said = tuple(replace(block, text=block.text.upper()) for block in before.prompt)
     other = replace(before, injections=(replace(gate, content_hash="another text"),), prompt=said)
     told = f"{gate.tokens} → {gate.tokens + 5} tokens in the prompt"
@@ -152,7 +152,7 @@ def test_what_the_whole_chat_does_is_said_before_names(window) -> None:
     before = window.session.runs.trace(window.selection.generation)
     (gate,) = before.injections
     trial = window.features.settings.pane.trial
-    trial.diff = compare(before, replace(before, injections=(replace(gate, tokens=gate.tokens + 5),)))
+    trial.diff = compare(before, replace(before, injections=(replace(gate, tokens=gate.tokens + 5),), limits=()))
     trial.remarks = ("The model is not asked.",)
     trial._live = SimpleNamespace(whole=SimpleNamespace(words="Whole chat: 2 of 2 replies change"))
     reply, *others = trial.words.splitlines()
