@@ -103,7 +103,7 @@ def written_commands() -> list[tuple[str, str, list[str]]]:
     return found
 
 
-BELOW = {"captures", "profiles", "propose", "settings", "tokens", "recap", "facts"}
+BELOW = {"captures", "profiles", "propose", "settings", "tokens", "recap", "facts", "presets"}
 
 
 def test_options_that_the_documents_show_exist(lorestudio: Run) -> None:
