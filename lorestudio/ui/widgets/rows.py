@@ -8,7 +8,15 @@ from functools import partial
 from typing import Final, TypeAlias, cast
 
 from PySide6.QtCore import QEvent, QModelIndex, QObject, QPoint, QPointF, Qt
-from PySide6.QtGui import QAction, QContextMenuEvent, QGuiApplication, QKeyEvent, QKeySequence, QResizeEvent
+from PySide6.QtGui import (
+    QAction,
+    QActionEvent,
+    QContextMenuEvent,
+    QGuiApplication,
+    QKeyEvent,
+    QKeySequence,
+    QResizeEvent,
+)
 from PySide6.QtWidgets import (
     QAbstractButton,
     QAbstractItemView,
@@ -25,7 +33,6 @@ from lorestudio.ui.shell.words import tr
 
 Offered: TypeAlias = QAction | QAbstractButton
 
-_OF_A_PANE: Final = Qt.ShortcutContext.WidgetWithChildrenShortcut
 _MANY: Final = QAbstractItemView.SelectionMode.ExtendedSelection
 
 
@@ -136,18 +143,21 @@ class RowTree(RowMenu, QTreeView):
 
 def passing_menu(parent: QWidget) -> QMenu:
     """A menu that is gone once it is closed. It names the keys that work where it is asked for, and no others."""
-    menu = QMenu(parent)
+    menu = _PassingMenu(parent)
     menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-    menu.aboutToShow.connect(partial(_name_keys, menu, parent))
     return menu
 
 
-def _name_keys(menu: QMenu, place: QWidget) -> None:
-    usual = QGuiApplication.styleHints().showShortcutsInContextMenus()
-    for each in menu.actions():
-        owners = [found for found in each.associatedObjects() if isinstance(found, QWidget)]
-        here = any(owner is place or owner.isAncestorOf(place) for owner in owners)
-        each.setShortcutVisibleInContextMenu(usual and (here or each.shortcutContext() is not _OF_A_PANE))
+class _PassingMenu(QMenu):
+    def actionEvent(self, event: QActionEvent) -> None:
+        """Qt: an action came in; it may have been in a menu of another pane before."""
+        if event.type() is QEvent.Type.ActionAdded:
+            made, place = event.action(), self.parentWidget() or self
+            owners = [each for each in made.associatedObjects() if isinstance(each, QWidget)]
+            works = made.shortcutContext() is not Qt.ShortcutContext.WidgetWithChildrenShortcut
+            works = works or any(each is place or each.isAncestorOf(place) for each in owners)
+            made.setShortcutVisibleInContextMenu(works and QGuiApplication.styleHints().showShortcutsInContextMenus())
+        super().actionEvent(event)
 
 
 def _below_row(view: QAbstractItemView) -> QPoint:
