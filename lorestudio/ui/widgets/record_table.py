@@ -559,7 +559,7 @@ class RecordView(RowMenu, QTableView):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Qt: share the room anew."""
-        with kept_in_sight(self, event):
+        with kept_in_sight(self, event.oldSize().height()):
             super().resizeEvent(event)
             self._share_room()
 

@@ -28,12 +28,13 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from lorestudio.ui.shell.qt import CHECK, ENTRY_ID, native
+from lorestudio.ui.shell.qt import CHECK, ENTRY_ID, Index, native
 from lorestudio.ui.shell.words import tr
 
 Offered: TypeAlias = QAction | QAbstractButton
 
 _MANY: Final = QAbstractItemView.SelectionMode.ExtendedSelection
+_SEEN: Final = QAbstractItemView.ScrollHint.EnsureVisible
 
 
 def end_of_rows(view: QAbstractItemView, action: QAbstractItemView.CursorAction) -> QModelIndex | None:
@@ -46,10 +47,11 @@ def end_of_rows(view: QAbstractItemView, action: QAbstractItemView.CursorAction)
 
 
 @contextmanager
-def kept_in_sight(view: QAbstractItemView, event: QResizeEvent) -> Iterator[None]:
-    """Where the row of the keyboard was in sight, it is so in another size, too."""
+def kept_in_sight(view: QAbstractItemView, height: int) -> Iterator[None]:
+    """Where the row of the keyboard was in sight in a view so high, it is so in another size of view or rows, too."""
     at = view.currentIndex()
-    seen = at.isValid() and 0 <= view.visualRect(at).top() < event.oldSize().height()
+    place = view.visualRect(at)
+    seen = not place.isEmpty() and 0 <= place.top() < height
     yield
     if seen:
         across = view.horizontalScrollBar().value()
@@ -137,8 +139,19 @@ class RowTree(RowMenu, QTreeView):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Qt: a lower window, or an explanation that unfolds below, takes its room."""
-        with kept_in_sight(self, event):
+        with kept_in_sight(self, event.oldSize().height()):
             super().resizeEvent(event)
+
+    def scrollTo(self, index: Index, hint: QAbstractItemView.ScrollHint = _SEEN) -> None:
+        """Qt: it counts rows as though all were as high as the last ones, and leaves some below the edge."""
+        super().scrollTo(index, hint)
+        if hint is _SEEN and self.visualRect(index).bottom() >= self.viewport().height():
+            super().scrollTo(index, QAbstractItemView.ScrollHint.PositionAtBottom)
+
+    def doItemsLayout(self) -> None:
+        """Qt: rows above get more lines, as where marks leave less room for titles."""
+        with kept_in_sight(self, self.viewport().height()):
+            super().doItemsLayout()
 
 
 def passing_menu(parent: QWidget) -> QMenu:

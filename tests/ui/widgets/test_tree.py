@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from PySide6.QtCore import QModelIndex, QPoint, QRectF, Qt
-from PySide6.QtGui import QContextMenuEvent, QGuiApplication
+from PySide6.QtCore import QModelIndex, QPoint, QRectF, QSize, Qt
+from PySide6.QtGui import QContextMenuEvent, QGuiApplication, QStandardItemModel
 from PySide6.QtTest import QAbstractItemModelTester, QTest
-from PySide6.QtWidgets import QApplication, QMenu
+from PySide6.QtWidgets import QApplication, QMenu, QStyledItemDelegate, QStyleOptionViewItem
 
 from lorestudio.ui.shell.qt import (
     ACCESSIBLE_DESCRIPTION,
@@ -209,6 +209,33 @@ def test_the_chosen_row_stays_in_sight_where_something_unfolds_below(
     assert view.viewport().rect().contains(view.visualRect(row))
     view.resize(300, 100)
     assert view.viewport().rect().contains(view.visualRect(row))
+
+
+class Wrapping(QStyledItemDelegate):
+    """A row that needs as much height as there is to say at the time."""
+
+    high = 20
+
+    def sizeHint(self, _option: QStyleOptionViewItem, index: QModelIndex) -> QSize:  # noqa: N802 (Qt's name)
+        return QSize(100, self.high if index.row() == 1 else 20)
+
+
+def test_the_chosen_row_stays_in_sight_where_rows_above_get_higher(qtbot: QtBot) -> None:
+    model, view = QStandardItemModel(60, 1), RowTree()
+    view.setItemDelegate(wrapping := Wrapping(view))
+    view.setModel(model)
+    qtbot.addWidget(view)
+    view.resize(300, 300)
+    view.show()
+    drain()
+    for row, stays in ((10, True), (59, False)):
+        view.setCurrentIndex(model.index(row, 0))
+        view.scrollToTop()
+        assert view.viewport().rect().contains(view.visualRect(view.currentIndex())) == stays
+        wrapping.high += 100
+        view.scheduleDelayedItemsLayout()
+        drain()
+        assert view.viewport().rect().contains(view.visualRect(view.currentIndex())) == stays
 
 
 def test_a_row_whose_words_wrap_is_as_high_as_they_need(qtbot: QtBot, theme: Theme) -> None:
