@@ -49,7 +49,8 @@ class DockTitles(QObject):
                 dock.bar.set_active(current is not None and dock.made is current)
 
 
-FLASH_MS = 4000
+FLASH_MS = 100
+"""For each letter of a word in passing, and for forty at least."""
 TIP_WIDTH = 90
 """Characters in a line of a tip; Qt does not break plain ones."""
 
@@ -88,7 +89,7 @@ class StatusLine(QStatusBar):
 
     def flash(self, text: str) -> None:
         """Say something that need not stay."""
-        self.showMessage(text, FLASH_MS)
+        self.showMessage(text, FLASH_MS * max(40, len(text)))
         self._show()
 
     def show_problems(self, errors: int, warnings: int) -> None:

@@ -265,3 +265,12 @@ def test_what_is_said_stays_for_a_while_and_what_it_hid_comes_back(
     assert line._vault.text() not in in_sight(line)
     qtbot.waitUntil(lambda: not line.currentMessage())
     assert in_sight(line) == usual
+
+
+def test_what_is_longer_stays_longer(line: StatusLine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The key that takes a step back is the last word of a long sentence."""
+    told: list[int] = []
+    monkeypatch.setattr(line, "showMessage", lambda _text, milliseconds: told.append(milliseconds))
+    for words in ("Done.", "Done: Remove the key “market” of “Hollow Market”. Ctrl+Alt+Z takes it back."):
+        line.flash(words)
+    assert told[1] > told[0] >= 4000
