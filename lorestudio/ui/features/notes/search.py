@@ -29,7 +29,7 @@ from lorestudio.studio.notes.vault_notes import VaultNotes
 from lorestudio.ui.shell.jobs import Beat
 from lorestudio.ui.shell.qt import later
 from lorestudio.ui.shell.theme import Theme
-from lorestudio.ui.shell.words import count, number, sentence_of, tr
+from lorestudio.ui.shell.words import count, number, sentence_case, sentence_of, tr
 from lorestudio.ui.state.note_changes import READ_ONLY, NoteWork
 from lorestudio.ui.state.session import Session
 from lorestudio.ui.widgets.layouts import SearchField, able, button, column, iconed, label, named, row, tool
@@ -177,8 +177,8 @@ class SearchPane(Pane):
         try:
             query = parse_query(words, options)
         except InputError as error:
-            self.state.setText(str(error))
-            self.say_empty(tr("Not searched"), str(error))
+            self.state.setText(sentence_case(error.message))
+            self.say_empty(tr("Not searched"), sentence_case(error.message))
             self._settle()
             return
         self._query = query
@@ -199,7 +199,7 @@ class SearchPane(Pane):
         try:
             replacer = self._replacer()
         except InputError as error:
-            self.state.setText(str(error))
+            self.state.setText(sentence_case(error.message))
             return
         chosen = self._chosen()
         if replacer is None or not chosen:
@@ -281,7 +281,7 @@ class SearchPane(Pane):
         try:
             replacer = self._replacer() if self.more.isChecked() else None
         except InputError as error:
-            self.state.setText(str(error))
+            self.state.setText(sentence_case(error.message))
             replacer = None
         notes = [group.key for group in self.model.groups if isinstance(group.key, FoundNote)]
         if replacer is None or not notes:
