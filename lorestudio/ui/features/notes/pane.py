@@ -367,7 +367,9 @@ class EntryPane(Pane):
                 self.say_empty(tr("No note of the vault"), text)
             elif (index := self._session.project.index).vaults and not index.entries:
                 text = tr("An entry is a note with the lorebook tag. It is written and changed here.")
-                self.say_empty(tr("No entries"), text, (("note.new", tr("New note…")),))
+                plain = any(each.problem.untagged for each in index.left_out)
+                doors = (("note.entries", tr("Make entries…")),) if plain else ()
+                self.say_empty(tr("No entries"), text, (*doors, ("note.new", tr("New note…"))))
             else:
                 text = tr("Choose one in the list, the answers or the budget, to read and change it here.")
                 self.say_empty(tr("No entry chosen"), text, (("go.entry", tr("Go to entry…")),))

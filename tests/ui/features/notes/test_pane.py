@@ -878,6 +878,14 @@ def test_it_says_what_could_be_shown_where_nothing_is(make_alone, tmp_path: Path
     assert found.pane.empty.title.text() == "No entries"
     found.pane.empty.page.findChild(QPushButton).click()
     assert wanted == ["go.entry", "note.new"]
+    (tmp_path / "plain").mkdir()
+    (tmp_path / "plain" / "Pell.md").write_text("A smith.\n")
+    found.session.set_project(open_project([tmp_path / "plain"]))
+    found.settle()
+    made = [each for each in found.pane.empty.page.findChildren(QPushButton) if each.isVisible()]
+    assert [each.text() for each in made] == ["Make entries…", "New note…"]
+    made[0].click()
+    assert wanted[2:] == ["note.entries"]
 
 
 @pytest.mark.parametrize(
