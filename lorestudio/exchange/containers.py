@@ -47,7 +47,7 @@ class OpenedContainer(Terse, frozen=True):
     unprinted = ("text", "close")
 
     text: str
-    close: Callable[[str], bytes] = str.encode
+    close: Callable[[bytes], bytes] = bytes
     remarks: tuple[str, ...] = ()
 
 
@@ -88,9 +88,9 @@ def _from_png(data: bytes, source: Path | str) -> OpenedContainer:
         )
     text = _chunk_text(found[name], source)
 
-    def close(changed: str) -> bytes:
+    def close(made: bytes) -> bytes:
         parts: list[bytes] = []
-        done = 0
+        done, changed = 0, made.decode()
         for chunk in chunks:
             before = _chunk_text(chunk, source)
             after = changed if chunk is found[name] else _with_book_of(changed, before)
@@ -190,9 +190,9 @@ def _from_charx(data: bytes, source: Path | str) -> OpenedContainer:
     text = utf8_text(files[CARD_MEMBER], f"{source}, {CARD_MEMBER}", "Export the card again.")
     lead = data[: data.find(ZIP)]
 
-    def close(changed: str) -> bytes:
+    def close(changed: bytes) -> bytes:
         kept = {name: each for name, each in files.items() if name != RISU_MODULE}
-        return lead + zipped({**kept, CARD_MEMBER: changed.encode()})
+        return lead + zipped({**kept, CARD_MEMBER: changed})
 
     module = (
         f"The file has a {RISU_MODULE}, whose lorebook Risu prefers and which cannot be read here. When the file is "

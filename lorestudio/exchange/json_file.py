@@ -8,6 +8,7 @@ spelled anew, as compactly or loosely as the text around it.
 from __future__ import annotations
 
 import glob
+import io
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -170,13 +171,25 @@ def changed_text(text: str, wanted: Json) -> str:
     New members come last, laid out as those before them. Raises ValueError where `text` is no JSON or `wanted` cannot
     be spelled.
     """
+    return "".join(_changed(text, wanted))
+
+
+def changed_bytes(text: str, wanted: Json) -> bytes:
+    """The same in UTF-8, made piece by piece: of a large book its text would be there twice, and beside its bytes."""
+    written = io.BytesIO()
+    written.writelines(piece.encode() for piece in _changed(text, wanted))
+    return written.getvalue()
+
+
+def _changed(text: str, wanted: Json) -> Iterator[str]:
     whole = _whole(text)
     lead = "\n" if "\n" in text[whole.start : whole.end] else ""
-    pieces = _Writer(text, loose=_is_loose(text)).write(whole, wanted, lead, INDENT)
+    yield text[: whole.start]
     try:
-        return "".join(chain((text[: whole.start],), pieces, (text[whole.end :],)))
+        yield from _Writer(text, loose=_is_loose(text)).write(whole, wanted, lead, INDENT)
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
+    yield text[whole.end :]
 
 
 def set_members(text: str, path: Sequence[str], values: Mapping[str, Json]) -> str:
@@ -253,7 +266,7 @@ _Piece: TypeAlias = tuple[str | None, Iterable[str]]
 
 
 class _Writer:
-    """Writes the text of a value with another one, in pieces that are joined once: a whole book is long.
+    """Writes the text of a value with another one, in pieces: a whole book is long.
 
     The white space before what stands beside a value (its `lead`: a line end and the indentation, "" on one line) and
     one step of indentation (`step`) are handed down from the values around it.

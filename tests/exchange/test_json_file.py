@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lorestudio.exchange.json_file import changed_text, set_members
+from lorestudio.exchange.json_file import changed_bytes, changed_text, set_members
 
 DEEP = """{
     "power": 1.0,
@@ -111,3 +111,13 @@ def test_a_large_book_is_held_twice_at_most_while_it_is_written() -> None:
     tracemalloc.stop()
     assert json.loads(written) == {"entries": entries}
     assert peak < 2.5 * len(written)
+
+
+def test_a_large_book_of_emoji_is_held_once_where_its_bytes_are_asked_for() -> None:
+    book = {"entries": {str(uid): {"content": "\U0001f409 " * 200} for uid in range(2000)}}
+    tracemalloc.start()
+    made = changed_bytes('{"entries": {}}', book)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert json.loads(made) == book
+    assert peak < 1.5 * len(made)

@@ -15,7 +15,7 @@ from msgspec import Struct
 from lorestudio.domain.javascript import Json, to_string
 from lorestudio.domain.json_text import mapping_in, text_in
 from lorestudio.domain.records import Terse, replace
-from lorestudio.exchange.json_file import changed_text, same_value
+from lorestudio.exchange.json_file import changed_bytes, changed_text, same_value
 from lorestudio.exchange.lorebooks.crossing import (
     EntryFate,
     EntryForm,
@@ -131,8 +131,8 @@ def write_book(
     entries: Sequence[Raw],
     source: Path | str,
     called: Mapping[str, str],
-) -> tuple[str, LoreReport, tuple[str, ...]]:
-    """The text of the document with these entries in the place of its own, the report, and their uids as they stand.
+) -> tuple[bytes, LoreReport, tuple[str, ...]]:
+    """The bytes of the document with these entries in the place of its own, the report, and their uids as they stand.
 
     An entry with the uid of one that stands there takes its place; the others follow, in their order. `called` as in
     `formats.write_lore`. Raises InputError.
@@ -164,7 +164,7 @@ def write_book(
             text = changed_text(text, _with(document, found.path, still, lambda _before, after: after))
     wanted = _with(document, found.path, now, found.around)
     report = LoreReport(WORLD_INFO_TITLE, title, tuple(fates), tuple(_too_long(found.form, title, entries)))
-    return changed_text(text, wanted), report, tuple(uid for _key, _raw, uid in new if uid is not None)
+    return changed_bytes(text, wanted), report, tuple(uid for _key, _raw, uid in new if uid is not None)
 
 
 def _too_long(form: EntryForm | None, title: str, entries: Sequence[Raw]) -> Iterator[str]:

@@ -395,8 +395,8 @@ def _written(
     if kind.name == CARD and found.path[0] != "data":
         raise InputError(source, "a card of version 1 has no place for a lorebook. Save it in SillyTavern first.")
     with _not_too_deep(source):
-        text, report, uids = write_book(inside.text, document, found, kind.title, entries, source, called)
-    return Written(inside.close(text), replace(report, remarks=(*inside.remarks, *report.remarks)), uids)
+        made, report, uids = write_book(inside.text, document, found, kind.title, entries, source, called)
+    return Written(inside.close(made), replace(report, remarks=(*inside.remarks, *report.remarks)), uids)
 
 
 @contextmanager
