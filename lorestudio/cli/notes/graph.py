@@ -91,9 +91,9 @@ def graph(
     finder = by_whom.wakes(project.scene())
     wakes = wakes or project.of_books
     say_all(filter(None, [by_whom.silence(finder) if wakes else ""]))
-    index = project.index
-    graph = build_graph(index, finder if wakes else None)
-    found = study(graph, index.entries, alpha=project.settings.graph_edge_filter_alpha)
+    graph = build_graph(project.index, finder if wakes else None)
+    found = study(graph, project.index.entries, alpha=project.settings.graph_edge_filter_alpha)
+    del project, system, finder  # a large vault takes as much again as the rows of its graph
     if as_json:
         print_json(gaps_json(found.gaps) if only_gaps else graph_json(found))
         return
