@@ -307,7 +307,7 @@ class Runner(Struct):
         _remove_empty(run.folders)
 
     def _keep_texts(self, wanted: ChangeSet, kept: Look) -> None:
-        """Undoing and redoing need both texts; the one before is kept already where the file existed."""
+        """Undoing and redoing need both texts; what a file held before is kept already, as a snapshot of it."""
         with history_kept(wanted.changes[0].path, self.folder):
             # The vault itself holds the new texts, so the disk need not be waited for.
             self.snapshots.blobs.put(_contents(looked_after(wanted.changes, kept)), sync=False)
@@ -384,13 +384,12 @@ def _remove_empty(folders: Sequence[Path]) -> None:
 
 
 def _contents(changes: Iterable[NoteFileChange]) -> Iterator[bytes]:
-    """Each content before and after once; made one by one, as those of a large set are as much as its texts."""
+    """Each content after once; made one by one, as those of a large set are as much as its texts."""
     known: set[str] = set()
     for change in changes:
-        for text in (change.before, change.after):
-            if text is not None and (digest := digest_of(data := change.data(text))) not in known:
-                known.add(digest)
-                yield data
+        if change.after is not None and (digest := digest_of(data := change.data(change.after))) not in known:
+            known.add(digest)
+            yield data
 
 
 def _logged(change: NoteFileChange) -> LoggedChange:
