@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import secrets
 import threading
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, suppress
 from datetime import datetime
@@ -309,8 +309,10 @@ class Runner(Struct):
     def _keep_texts(self, wanted: ChangeSet, kept: Look) -> None:
         """Undoing and redoing need both texts; what a file held before is kept already, as a snapshot of it."""
         with history_kept(wanted.changes[0].path, self.folder):
+            changes = (change for change in looked_after(wanted.changes, kept) if change.after is not None)
+            made = (change.data(change.after or "") for change in changes)  # one by one: all are as much as the texts
             # The vault itself holds the new texts, so the disk need not be waited for.
-            self.snapshots.blobs.put(_contents(looked_after(wanted.changes, kept)), sync=False)
+            self.snapshots.blobs.put(made, sync=False)
 
     def _kept_texts(self, run: ChangeRun, failures: Mapping[Path, OSError]) -> str:
         """A sentence about where the text of each file from before lies."""
@@ -381,15 +383,6 @@ def _remove_empty(folders: Sequence[Path]) -> None:
     for folder in reversed(folders):
         with suppress(OSError):  # it is in use
             folder.rmdir()
-
-
-def _contents(changes: Iterable[NoteFileChange]) -> Iterator[bytes]:
-    """Each content after once; made one by one, as those of a large set are as much as its texts."""
-    known: set[str] = set()
-    for change in changes:
-        if change.after is not None and (digest := digest_of(data := change.data(change.after))) not in known:
-            known.add(digest)
-            yield data
 
 
 def _logged(change: NoteFileChange) -> LoggedChange:
