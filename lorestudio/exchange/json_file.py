@@ -111,18 +111,14 @@ def keep_copy(path: Path, data: bytes, now: datetime | None = None) -> Path:
         kept = max(path.parent.glob(f"{glob.escape(path.name)}.*.bak"), default=None)
         if kept is not None and read_whole(kept, READ_AT_MOST) == data:
             return kept
-        copy = _free(path, now or datetime.now().astimezone())
+        name = f"{path.name}.{now or datetime.now().astimezone():%Y-%m-%d_%H-%M-%S}"
+        copy = free_path(path.parent, lambda number: f"{name}{f'_{number}' if number > 1 else ''}.bak")
         write_atomically(copy, data, private=True)
     return copy
 
 
 def _writing(path: Path) -> AbstractContextManager[None]:
     return refused(partial(InputError, path), "it cannot be written ({reason}). Check permissions and free space.")
-
-
-def _free(path: Path, now: datetime) -> Path:
-    name = f"{path.name}.{now:%Y-%m-%d_%H-%M-%S}"
-    return free_path(path.parent, lambda number: f"{name}{f'_{number}' if number > 1 else ''}.bak")
 
 
 INDENT: Final = "    "
@@ -184,9 +180,11 @@ def changed_bytes(text: str, wanted: Json) -> bytes:
 def _changed(text: str, wanted: Json) -> Iterator[str]:
     whole = _whole(text)
     lead = "\n" if "\n" in text[whole.start : whole.end] else ""
+    first = re.match(r'\s*\{\s*"(?:[^"\\]|\\.)*"\s*:(\s?)', text)
+    loose = bool(first and first[1])  # it has a blank behind the colon of its first member
     yield text[: whole.start]
     try:
-        yield from _Writer(text, loose=_is_loose(text)).write(whole, wanted, lead, INDENT)
+        yield from _Writer(text, loose).write(whole, wanted, lead, INDENT)
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
     yield text[whole.end :]
@@ -265,16 +263,15 @@ _Piece: TypeAlias = tuple[str | None, Iterable[str]]
 """A member or an item in pieces, and the gap that was before it."""
 
 
-class _Writer:
+class _Writer(Struct, frozen=True):
     """Writes the text of a value with another one, in pieces: a whole book is long.
 
     The white space before what stands beside a value (its `lead`: a line end and the indentation, "" on one line) and
     one step of indentation (`step`) are handed down from the values around it.
     """
 
-    def __init__(self, text: str, *, loose: bool) -> None:
-        self._text = text
-        self._loose = loose
+    _text: str
+    _loose: bool
 
     def write(self, part: _SpellingPart, wanted: Json, lead: str, step: str) -> Iterator[str]:
         if same_value(part.value, wanted):
@@ -351,9 +348,3 @@ class _Writer:
                 yield gap or usual
             yield from piece
         yield end
-
-
-def _is_loose(text: str) -> bool:
-    """Whether the text has a blank behind the colon of its first member."""
-    found = re.match(r'\s*\{\s*"(?:[^"\\]|\\.)*"\s*:(\s?)', text)
-    return bool(found and found[1])
