@@ -48,7 +48,7 @@ from lorestudio.trace.wording import plural
 from lorestudio.vault.files import VaultError
 from lorestudio.vault.note.spelling import plain_is_safe
 from lorestudio.vault.note.text_edits import TextEdit, apply_edits
-from lorestudio.vault.note.yaml_reading import too_deep
+from lorestudio.vault.note.yaml_reading import TOO_LONG, too_deep, too_long
 from lorestudio.vault.writer import read_note
 
 
@@ -501,8 +501,8 @@ def parse(text: str, path: Path | str = FILE_NAME, digest: str | None = None) ->
 
 
 def _items(text: str, path: Path | str) -> CommentedSeq | None:
-    if too_deep(text):
-        raise InputError(path, "it is nested too deeply.")
+    if too_long(text) or too_deep(text):
+        raise InputError(path, f"{TOO_LONG}. Take some out." if too_long(text) else "it is nested too deeply.")
     try:
         document = YAML().load(text)
     except MarkedYAMLError as error:

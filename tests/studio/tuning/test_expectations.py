@@ -269,6 +269,13 @@ def test_a_file_nested_fifty_thousand_levels_deep_is_refused_at_once() -> None:
     assert time.process_time() - begun < 1
 
 
+def test_a_file_of_megabytes_is_refused_at_once() -> None:
+    item = "  - {note: Lamp, should: be in}\n"
+    assert len(parse("expectations:\n" + item * 2).every) == 2
+    with pytest.raises(InputError, match=r"it has more than 200,000 characters\. Take some out\."):
+        parse("expectations:\n" + item * 100_000)
+
+
 async def unrecorded(simulator: Simulator) -> list[Trace]:
     return [trace async for trace in simulator.unrecorded()]
 
