@@ -309,9 +309,8 @@ class Runner(Struct):
     def _keep_texts(self, wanted: ChangeSet, kept: Look) -> None:
         """Undoing and redoing need both texts; what a file held before is kept already, as a snapshot of it."""
         with history_kept(wanted.changes[0].path, self.folder):
-            changes = (change for change in looked_after(wanted.changes, kept) if change.after is not None)
-            made = (change.data(change.after or "") for change in changes)  # one by one: all are as much as the texts
-            # The vault itself holds the new texts, so the disk need not be waited for.
+            made = (each.data(each.after) for each in looked_after(wanted.changes, kept) if each.after is not None)
+            # Made one by one, as they are many; the vault itself holds them, so the disk need not be waited for.
             self.snapshots.blobs.put(made, sync=False)
 
     def _kept_texts(self, run: ChangeRun, failures: Mapping[Path, OSError]) -> str:
