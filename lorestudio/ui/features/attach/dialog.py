@@ -36,7 +36,7 @@ from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.systems.registry import kind_of, system_of
 from lorestudio.trace.wording import time_words
-from lorestudio.ui.shell.jobs import Job, Jobs, Newest
+from lorestudio.ui.shell.jobs import Job, Jobs, Newest, listener_of
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, number, sentence_of, tr
 from lorestudio.ui.state.choices import RunChoice
@@ -181,9 +181,8 @@ class LiveCapture(QObject):
         folder = self._folder
         if folder is not None:
             self._jobs.start(
-                tr("Reading a capture"), lambda _job: Captures(folder).read(name), done=done, failed=self.failed.emit,
-                owner=self,
-            )  # fmt: skip
+                tr("Reading a capture"), lambda _job: Captures(folder).read(name), done=done, failed=self.failed.emit
+            )
 
     def compare(
         self,
@@ -213,7 +212,8 @@ class LiveCapture(QObject):
             return found, " ".join((*[answered_words(simulator.traces.values())] * keep, *store.problems))
 
         text = tr("Comparing captures with the chat")
-        self._jobs.start(text, work, done=lambda made: done(*made), failed=self.failed.emit, owner=self)
+        owner = listener_of(done)  # a dialog, which may be closed by then
+        self._jobs.start(text, work, done=lambda made: done(*made), failed=self.failed.emit, owner=owner)
 
     def close(self) -> None:
         """Listen no longer; waits until it is so. For the end of the window."""

@@ -6,11 +6,13 @@ import asyncio
 import json
 import re
 import time
+from threading import Event
 from typing import TYPE_CHECKING, Any
 
 import httpx
 import pytest
 from PySide6.QtWidgets import QApplication, QMessageBox, QPushButton
+from shiboken6 import isValid
 
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.records import replace
@@ -27,6 +29,7 @@ from lorestudio.ui.features.attach.dialog import CaptureDialog, LiveCaptureDialo
 from tests.studio.attach.loopback import provider
 from tests.studio.attach.test_comparing import capture, captured
 from tests.ui.conftest import drain, settle
+from tests.ui.worlds import make_project
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -268,6 +271,31 @@ def test_the_models_choices_are_kept_and_replayed(make_window: Any, tmp_path: Pa
     assert (offered.count(chosen), ways[chosen]) == (1, "ai_pick")
     assert chosen in {each.title for each in trace.injections}
     assert [call.error for call in trace.ai_calls] == [""]
+
+
+@pytest.mark.parametrize("opened", [False, True])
+def test_what_is_found_after_the_dialog_was_closed_is_shown_nowhere(
+    make_window: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, opened: bool
+) -> None:
+    window, gate = make_window(make_project(tmp_path / "vault")), Event()
+    window.keep_notes_safe(tmp_path / "data" / "notes")
+    kept = capture([("user", "Who rings the bell?")], "The wind.", 4_000_000_000_000)
+    Captures(tmp_path / "data" / "attach", AttachSettings(keep_days=3650)).add(kept)
+    dialog = window.features.attach.open()
+    settle(window)
+    for name, real in (("list", Captures.list), ("read", Captures.read)):
+        slow = lambda *given, real=real, **more: (gate.wait(60), real(*given, **more))[1]  # noqa: E731
+        monkeypatch.setattr(Captures, name, slow)
+    if opened:
+        dialog.list.select_places([0], 0)
+        dialog.open_button.click()
+    else:
+        dialog.compare.click()
+    dialog.close()
+    drain()
+    gate.set()
+    settle(window)
+    assert not isValid(dialog)
 
 
 def test_a_window_that_closes_ends_what_listens_and_makes_nothing_for_it(window: MainWindow, tmp_path: Path) -> None:
