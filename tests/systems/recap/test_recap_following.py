@@ -298,17 +298,20 @@ def test_the_picture_and_the_prompt_of_a_reply(path: Path) -> None:
 
 
 def test_work_that_is_left_by_closing_is_there_again(path: Path, go_away: Callable[..., None]) -> None:
+    asked = asyncio.Event()
+
     class Never:
         name = label = "never"
 
         async def answer(self, _request: Any) -> Any:
+            asked.set()
             await asyncio.Event().wait()
 
     async def work() -> int:
         session = RecapSession.open(path, SETTINGS, Never())
         await session.enqueue_recap(2)
         working = asyncio.ensure_future(session.work())
-        await asyncio.sleep(0.05)
+        await asked.wait()
         await session.close()
         assert working.cancelled()
         return len(RecapSession.open(path).queue.operations)

@@ -40,7 +40,7 @@ from lorestudio.ui.shell.words import Notice
 from lorestudio.ui.state.replay_worker import TURN_SECONDS
 from lorestudio.ui.widgets import dialogs
 from lorestudio.ui.widgets.picker import Picker
-from tests.ui.conftest import drain
+from tests.ui.conftest import drain, settle
 from tests.ui.worlds import BELL, CROWN, DAWNKEEP, ENTRIES, LEFT_OUT, SKARN, FakeSimulator, make_project
 
 
@@ -54,15 +54,6 @@ def close_popups(kind: type[QWidget]) -> None:
     for widget in QApplication.topLevelWidgets():
         if isinstance(widget, kind):
             widget.close()
-    drain()
-
-
-def settle(window) -> None:
-    QTest.qWait(1)
-    end = 400
-    while not window.session.jobs.idle and end:
-        QTest.qWait(5)
-        end -= 1
     drain()
 
 

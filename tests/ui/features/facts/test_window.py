@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from PySide6.QtCore import QDeadlineTimer, Qt
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QContextMenuEvent, QGuiApplication
 from PySide6.QtWidgets import QApplication, QLabel, QMessageBox, QPushButton
 from pytestqt.qtbot import QtBot
@@ -32,7 +32,7 @@ from lorestudio.ui.features.facts.table import SIMILARITY, TEXT, USES
 from lorestudio.ui.shell.main_window import MainWindow
 from lorestudio.ui.shell.words import Notice
 from lorestudio.ui.state.choices import source_title
-from tests.ui.conftest import menu_of_row, titles_of
+from tests.ui.conftest import menu_of_row, rest, titles_of
 from tests.ui.worlds import make_project
 
 CHAT = Chat(
@@ -154,9 +154,10 @@ def box() -> QMessageBox:
     def asked() -> list[QMessageBox]:
         return [each for each in QApplication.topLevelWidgets() if isinstance(each, QMessageBox) and each.isVisible()]
 
-    deadline = QDeadlineTimer(5000)
-    while not asked() and not deadline.hasExpired():
-        QApplication.processEvents()
+    for _ in range(5000):
+        if asked():
+            break
+        rest()
     return asked()[-1]
 
 

@@ -423,7 +423,7 @@ def test_a_failed_stage_is_red_with_its_error_and_the_fallback(real, tmp_path, q
 
 @pytest.mark.long
 def test_the_trace_fills_while_the_model_is_asked(real, tmp_path, qtbot, client) -> None:
-    client.delay = 0.25
+    client.delay = 1.0
     window = real(ai_project(tmp_path))
     window.session.replays.choose(source=LOCAL)
     agree(qtbot)

@@ -298,7 +298,7 @@ def test_scores_of_the_demo(make_window) -> None:
 
 
 @pytest.mark.long
-def test_another_budget_is_tried_kept_and_undone(make_window) -> None:
+def test_another_budget_is_tried_kept_and_undone(make_window, qtbot) -> None:
     window = make_window(demo_project(), make_simulator=Simulator)
     settle(window)
     window.chat.choose(8)
@@ -310,9 +310,8 @@ def test_another_budget_is_tried_kept_and_undone(make_window) -> None:
     assert not pane.last.isHidden()
     assert not pane.slider.isHidden()
     pane.slider.slider.setValue(20)
-    QTest.qWait(120)
+    qtbot.waitUntil(lambda: sum(segment.tokens for segment in pane.bar._view.inside) <= 200)
     settle(window)
-    assert sum(segment.tokens for segment in pane.bar._view.inside) <= 200
     assert "leaves" in pane.slider.told.text().lower()
     assert pane.now_label.text() == "As tried out"
     assert pane.last._view.used == budget_view(before).used
