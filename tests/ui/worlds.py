@@ -275,7 +275,7 @@ class FakeSimulator:
             if on_progress is not None:
                 on_progress(Progress(place, len(self.generations), item))
             if self.more is not None:
-                assert self.more.wait(10)
+                assert self.more.wait(60)
             await asyncio.sleep(0)
 
     def _make(self, generation: Generation) -> Trace:

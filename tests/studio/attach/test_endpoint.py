@@ -99,7 +99,7 @@ def test_the_first_byte_of_a_stream_does_not_wait_for_the_second() -> None:
     async def answer(writer: asyncio.StreamWriter, _ended: asyncio.Event) -> None:
         writer.write(STREAM + chunk(b'data: {"a":1}\n\n'))
         await writer.drain()
-        await asyncio.to_thread(made.go_on.wait, 10)
+        await asyncio.to_thread(made.go_on.wait, 60)
         writer.write(chunk(b": keep \xe2\x80") + chunk(b"\x94\r\n\r\n") + chunk(b"data: [DONE]\n\n") + b"0\r\n\r\n")
         await writer.drain()
 
@@ -124,13 +124,13 @@ def test_a_client_that_hangs_up_ends_what_was_asked(begun: bool) -> None:
         await ended.wait()
 
     with between(answer) as (made, endpoint, kept):
-        client = socket.create_connection(("127.0.0.1", endpoint.port), timeout=10)
+        client = socket.create_connection(("127.0.0.1", endpoint.port), timeout=60)
         client.sendall(request(endpoint))
-        assert made.came.wait(10)
+        assert made.came.wait(60)
         if begun:
             client.recv(65536)
         client.close()
-        assert made.gone.wait(10)
+        assert made.gone.wait(60)
     assert [each.ending for each in kept] == [ExchangeEnd.CLIENT_LEFT]
     assert made.left == 1
 
@@ -266,16 +266,16 @@ def test_a_burst_waits_its_turn_and_only_what_is_beyond_the_queue_is_refused(mon
     async def answer(writer: asyncio.StreamWriter, ended: asyncio.Event) -> None:
         if len(made.bodies) == 64:
             full.set()
-        await asyncio.to_thread(made.go_on.wait, 10)
+        await asyncio.to_thread(made.go_on.wait, 60)
         await whole(b"{}")(writer, ended)
 
     with between(answer) as (made, endpoint, kept), ExitStack() as clients:
         burst = [
-            clients.enter_context(socket.create_connection(("127.0.0.1", endpoint.port), timeout=10)) for _ in range(80)
+            clients.enter_context(socket.create_connection(("127.0.0.1", endpoint.port), timeout=60)) for _ in range(80)
         ]
         for client in burst:
             client.sendall(request(endpoint))
-        assert full.wait(10)
+        assert full.wait(60)
         one_more, got = ask(endpoint.port, request(endpoint))
         one_more.close()
         assert got.startswith(b"HTTP/1.1 503 lorestudio: more than 80 requests at once\r\n")

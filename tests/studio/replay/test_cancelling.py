@@ -15,7 +15,7 @@ from tests.conftest import LaterStop
 
 def test_a_token_can_be_cancelled_from_another_thread_while_a_replay_runs(demo: Project) -> None:
     simulator, token, far_enough = Simulator(demo), CancelToken(), threading.Event()
-    stopper = threading.Thread(target=lambda: (far_enough.wait(10), token.cancel()))
+    stopper = threading.Thread(target=lambda: (far_enough.wait(60), token.cancel()))
     stopper.start()
 
     def report(progress: Progress) -> None:

@@ -561,7 +561,7 @@ def test_a_lorebook_that_was_read_before_it_could_be_stopped_is_not_taken(
     def at_its_end(*given: Any, **more: Any) -> VaultState:
         state = as_notes(*given, **more)
         read.set()
-        go.wait(10)
+        go.wait(60)
         return state
 
     session, said = make_session(make_simulator=Simulator), list[str]()
@@ -627,7 +627,7 @@ def test_a_lorebook_that_changes_while_it_is_read_for_a_system_is_read_for_it_on
 
     def read(*given: Any, **more: Any) -> VaultState:
         begun.set()
-        go.wait(10)
+        go.wait(60)
         return as_notes(*given, **more)
 
     monkeypatch.setattr(project, "as_notes", read)

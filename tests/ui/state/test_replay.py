@@ -540,14 +540,14 @@ def test_a_simulator_that_is_made_too_late_is_not_remembered(
     def make(project: Project, *_others: object) -> FakeSimulator:
         made.append(project)
         begun.release()
-        assert go_on.acquire(timeout=10)
+        assert go_on.acquire(timeout=60)
         return FakeSimulator(project)
 
     session = make_session(replay=False, make_simulator=make)
     session.set_project(make_project(tmp_path / "vault"))
     session.replays.automatic = True
     session.replays.run_all()
-    assert begun.acquire(timeout=10)
+    assert begun.acquire(timeout=60)
     session.set_project(make_project(tmp_path / "other"))
     go_on.release()
     qtbot.waitUntil(lambda: len(made) == 2)

@@ -535,7 +535,7 @@ def test_systems_that_are_not_there_are_loaded_beside_the_window(
 
     def load(name: str) -> SystemKind:
         if name not in loaded:
-            assert go_on.wait(20)
+            assert go_on.wait(60)
         loaded.setdefault(name, threading.current_thread())
         return built_in(name)
 

@@ -534,7 +534,7 @@ def test_an_answer_that_comes_after_the_next_question_is_not_heard(window, tmp_p
 
     def slow(*about):
         asked.append(about)
-        assert len(asked) > 1 or go.wait(5)
+        assert len(asked) > 1 or go.wait(60)
         return plan(*about)
 
     monkeypatch.setattr(dialogs, "plan_export", slow)

@@ -544,7 +544,7 @@ def test_a_search_that_takes_long_is_stopped_with_its_button(make_pane, monkeypa
     def slow(vault: VaultNotes, query: SearchQuery, cancel: CancelToken):
         yield next(iter(search(vault, query, cancel)))
         begun.set()
-        gate.wait(5)
+        gate.wait(60)
         heed(cancel)
 
     monkeypatch.setattr(notes_search, "search", slow)

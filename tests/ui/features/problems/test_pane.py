@@ -391,7 +391,7 @@ def test_the_window_closes_while_it_looks(make_window: Callable[..., MainWindow]
     window = make_window(messy, replay=False)
     window.problems.look()
     window.close()
-    assert not window.problems.looking or window.session.jobs.wait(5000)
+    assert not window.problems.looking or window.session.jobs.wait(60_000)
 
 
 BOOK = """{"entries": {

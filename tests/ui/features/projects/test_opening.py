@@ -125,7 +125,7 @@ def test_reading_says_how_far_it_is_and_can_be_stopped(
 
         def on_read(done: int, total: int) -> None:
             report(done, total)
-            go_on.wait(5)
+            go_on.wait(60)
             report(done, total)
 
         return on_read
@@ -157,7 +157,7 @@ def test_the_demo_and_a_chat_are_not_shown_where_reading_them_was_stopped(
     reading, project = window.session.reading, window.session.project
 
     def slowly(*_args: object, **_more: object) -> Project:
-        go_on.wait(5)
+        go_on.wait(60)
         return project
 
     monkeypatch.setattr(project_files, "demo_project", slowly)

@@ -467,7 +467,7 @@ def test_while_a_keyring_waits_for_the_person_nothing_closes_the_dialog(
 
     def set_password(service: str, username: str, password: str) -> None:
         asked.set()
-        answered.wait(10)
+        answered.wait(60)
         MemoryKeyring.set_password(keyring, service, username, password)
 
     monkeypatch.setattr(keyring, "set_password", set_password)

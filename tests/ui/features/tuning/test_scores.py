@@ -84,7 +84,7 @@ def test_a_moved_setting_is_run_over_the_whole_chat(window: MainWindow, qtbot, m
     assert scores.effects.view.isEnabled()
 
     gate, effects = Event(), WholeChat.effects
-    monkeypatch.setattr(WholeChat, "effects", lambda *given: (gate.wait(20), effects(*given))[1])
+    monkeypatch.setattr(WholeChat, "effects", lambda *given: (gate.wait(60), effects(*given))[1])
     try_depth(window, 6)  # what stands there is of other settings now: greyed, until the first replies are there
     qtbot.waitUntil(lambda: not scores.effects.view.isEnabled())
     assert scores.effects.model.rows
