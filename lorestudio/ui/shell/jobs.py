@@ -18,7 +18,7 @@ from collections.abc import Callable, Coroutine
 from concurrent import futures
 from contextvars import Context
 from functools import partial
-from inspect import getclosurevars, iscoroutinefunction, isfunction
+from inspect import iscoroutinefunction, isfunction
 from typing import Any, Final, TypeVar
 from weakref import WeakSet
 
@@ -536,8 +536,9 @@ def listener_of(told: Callable[..., object]) -> QObject | None:
     None where it is none of Qt's.
     """
     bound = told.func if isinstance(told, partial) else told
-    written_here = getclosurevars(bound).nonlocals if isfunction(bound) else {}
-    listener = getattr(bound, "__self__", written_here.get("self"))
+    names, cells = (bound.__code__.co_freevars, bound.__closure__ or ()) if isfunction(bound) else ((), ())
+    spoken_of = next((cell.cell_contents for name, cell in zip(names, cells, strict=True) if name == "self"), None)
+    listener = getattr(bound, "__self__", spoken_of)
     return listener if isinstance(listener, QObject) else None
 
 

@@ -80,6 +80,19 @@ def test_whoever_is_deleted_hears_nothing(jobs: Jobs, qtbot: QtBot, way: str, th
         listener.deleteLater()
 
 
+def test_what_is_told_may_speak_of_the_job_that_tells_it(jobs: Jobs, qtbot: QtBot) -> None:
+    class Starter(Listener):
+        def start(self) -> None:
+            job = jobs.start("Looking", lambda _job: "it", done=lambda news: self.hear_of(job.title, news))
+
+    heard: list[object] = []
+    starter = Starter(heard)
+    starter.start()
+    qtbot.waitUntil(lambda: jobs.idle)
+    assert heard == [("Looking", "it")]
+    starter.deleteLater()
+
+
 def test_after_closing_nobody_hears_anything(jobs: Jobs) -> None:
     heard: list[object] = []
     listener, go = Listener(heard), Event()
