@@ -96,7 +96,6 @@ class NoteStore(QObject):
         """The folder of the vault that a file lies in."""
         self.keeping: Recovery | None = None
         self._saving: set[Path] = set()
-        self._saving_all = False
         self._waiting: list[Callable[[], object]] = []  # for the end of what is being written
         self._looking: set[Path] = set()
         self._unseen: dict[Path, str] = {}  # why the file of a note could not be looked at, as it was told
@@ -120,11 +119,9 @@ class NoteStore(QObject):
         known = self.buffers.get(path)
         if known is None:
             self._jobs.start(
-                tr("Reading {name}", name=path.name),
-                lambda _report: read_text(path),
-                done=lambda read: self._was_read(path, read),
-                failed=lambda error: self.failed.emit(path, error),
-            )
+                tr("Reading {name}", name=path.name), lambda _report: read_text(path),
+                done=partial(self._was_read, path), failed=lambda error: self.failed.emit(path, error),
+            )  # fmt: skip
         return known
 
     def reopen(self, path: Path) -> None:
@@ -178,7 +175,7 @@ class NoteStore(QObject):
         def done(found: OnDisk) -> None:
             self._looking.discard(path)
             self._unseen.pop(path, None)
-            if self.buffers.get(path) is not buffer or path in self._saving or self._saving_all:
+            if self.buffers.get(path) is not buffer or path in self._saving:
                 return
             if found.digest != buffer.digest:
                 if buffer.dirty or found.text is None:
@@ -205,9 +202,7 @@ class NoteStore(QObject):
         Folders `within` this one that are gone are made again; where it is gone itself, its disk may be away.
         """
         buffer = self.buffers.get(path)
-        if buffer is None or not buffer.dirty or path in self._saving:
-            return
-        if self._saving_all and self._waits(partial(self.save, path, within)):
+        if buffer is None or not buffer.dirty or self._waits(partial(self.save, path, within)):
             return
         self._saving.add(path)
         text, digest, write = buffer.text, buffer.digest, self.write
@@ -218,12 +213,8 @@ class NoteStore(QObject):
                     path.parent.mkdir(parents=True, exist_ok=True)
             return write(path, text, digest)
 
-        self._jobs.start(
-            tr("Saving {name}", name=path.name),
-            work,
-            done=lambda new: self._was_saved(buffer, text, new),
-            failed=lambda error: self._save_failed(buffer, error),
-        )
+        done, failed = partial(self._was_saved, buffer, text), partial(self._save_failed, buffer)
+        self._jobs.start(tr("Saving {name}", name=path.name), work, done=done, failed=failed)
 
     def save_over(self, buffer: NoteBuffer, found: OnDisk) -> None:
         """Save the text of a note over what is on disk now, which was shown to the person."""
@@ -254,14 +245,14 @@ class NoteStore(QObject):
         """Write every unsaved text, or those of these files; `finished` gets a sentence for each that could not be."""
         if self._waits(partial(self.save_all, paths, finished)):
             return
-        self._saving_all = True
         for buffer in self.buffers.all():
             self.note_typed(buffer)
         drafts, write = self._drafts.all, self.write
         pending = {path: draft for path, draft in drafts.items() if paths is None or path in paths}
+        self._saving.update(pending)
 
         def ended(problems: list[str]) -> None:
-            self._saving_all = False
+            self._saving.clear()
             finished(problems)
             self._do_waiting()
 
@@ -269,7 +260,8 @@ class NoteStore(QObject):
             for path, new in result[0].items():
                 known = self.buffers.get(path)
                 if known is not None:
-                    self._was_saved(known, pending[path].text, new)
+                    known.saved(pending[path].text, new)
+                    self.saved.emit(known)
                 else:
                     self._drafts.drop(path)
             ended(result[1])
@@ -281,10 +273,9 @@ class NoteStore(QObject):
 
     def _waits(self, then: Callable[[], object]) -> bool:
         """Whether notes are being written, which changes what is known of their files: `then` is done after that."""
-        if self._saving or self._saving_all:
+        if self._saving:
             self._waiting.append(then)
-            return True
-        return False
+        return bool(self._saving)
 
     def _do_waiting(self) -> None:
         waiting, self._waiting = self._waiting, []
@@ -292,14 +283,14 @@ class NoteStore(QObject):
             then()
 
     def _was_saved(self, buffer: NoteBuffer, text: str, digest: str) -> None:
-        self._saving.discard(buffer.path)
+        self._saving.clear()
         buffer.saved(text, digest)
         self.saved.emit(buffer)
         self._do_waiting()
 
     def _save_failed(self, buffer: NoteBuffer, error: Exception) -> None:
         path = buffer.path
-        self._saving.discard(path)
+        self._saving.clear()
         logger.warning("saving %s failed: %s", path.name, error)
         self._do_waiting()
         if isinstance(error, ChangedOnDisk):
