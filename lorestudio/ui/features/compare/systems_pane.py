@@ -312,7 +312,6 @@ class SystemsPane(Pane):
             done=lambda found: self._done(found, now=self._job is job),
             failed=lambda error: self._failed(error) if self._job is job else None,
             reported=lambda text: show_words(self.state, text) if self._job is job else None,
-            owner=self,
         )
         self._only_kept = only_kept
         show_words(self.state, tr("Looking for the last comparison…") if only_kept else tr("Comparing…"))

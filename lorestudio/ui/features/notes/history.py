@@ -151,7 +151,6 @@ class RecoveryDialog(Dialog):
                 lambda _report: look(item.path),
                 done=lambda on_disk: self._compare(on_disk.text or "", item.text),
                 failed=self._not_compared,
-                owner=self,
             )
             return
         (self.restored if what == "restore" else self.discarded).emit(item)

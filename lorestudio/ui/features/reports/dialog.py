@@ -134,7 +134,6 @@ class PreviewDialog(Dialog):
             lambda _report: write_bytes(path, data),
             done=lambda _none: self._written(path),
             failed=self._failed,
-            owner=self,
         )
 
     # ---- inside -----------------------------------------------------------------------------------------------------

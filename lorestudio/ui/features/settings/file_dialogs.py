@@ -356,7 +356,6 @@ class ExportDialog(Dialog):
             lambda _report: write_bytes(path, data),
             done=lambda _none: self.bar.say(tr("{path} was written.", path=path), "good"),
             failed=self._failed,
-            owner=self,
         )
 
     def _write(self) -> None:

@@ -189,7 +189,6 @@ class BooksDialog(Dialog):
             lambda _report: work(),
             done=partial(self._ended, done),
             failed=lambda error: self._ended(lambda _found: self.state.setText(sentence_of(error)), []),
-            owner=self,
         )
 
     def _ended(self, done: Callable[[Sequence[LookedAt]], None], found: Sequence[LookedAt]) -> None:

@@ -198,7 +198,6 @@ class TimelineFeed(QObject):
             done=lambda _result: self._soon(self._done),
             failed=self._failed,
             reported=lambda turns: self._soon(partial(take, turns)),
-            owner=self,
         )
 
     def _soon(self, what: Callable[[], None]) -> None:
