@@ -6,7 +6,7 @@ import difflib
 import json
 import math
 from collections.abc import Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from typing import ClassVar, Final, get_args
 
 from msgspec import field
@@ -164,17 +164,18 @@ def sanitise(raw: Mapping[str, Json]) -> Sanitised:
 
     Whose DeepLore, `rules` in it says, else its own signs, else it is 2.0.2.
     """
-    aliases = _by_alias()
+    aliases, (written, read) = _by_alias(), _defaults(rules_in(raw))
     effective = effective_values(raw)
     nothing = [alias for alias, each in aliases.items() if effective[alias] is None and each.low is not None]
-    values = {alias: _typed(declaration, effective[alias]) for alias, declaration in aliases.items()}
+    values = {
+        alias: read[alias] if value is written[alias] else _typed(aliases[alias], value)
+        for alias, value in effective.items()
+    }
     version = effective["settingsVersion"]
     if not isinstance(number(version) if isinstance(version, float) else version, int):
         # It names no version (5.5, a text, beyond what is counted exactly), so the latest is meant.
         values["settingsVersion"] = SETTINGS_VERSIONS[NEW if str(values["rules"]).startswith(NEW) else OLD]
-    corrected = {
-        alias: value for alias, value in effective.items() if not same(raw.get(alias, _default(alias, raw)), value)
-    }
+    corrected = {alias: value for alias, value in effective.items() if not same(raw.get(alias, written[alias]), value)}
     if rules_of(rules_in(raw)).null_stays:
         corrected |= {key: value for key, value in _EMPTY.items() if key in raw and raw[key] is None}
     adapted: dict[str, Json] = {
@@ -215,8 +216,9 @@ def effective_values(raw: Mapping[str, Json]) -> dict[str, Json]:
 
     Switches and unchecked texts come out as they went in, of whatever type.
     """
-    rules = rules_of(rules_in(raw))
-    values = {alias: _effective(declaration, raw, rules) for alias, declaration in _by_alias().items()}
+    aliases, name = _by_alias(), rules_in(raw)
+    said = {key: value for key, value in raw.items() if key in aliases and key != "rules"}
+    values = {**_defaults(name)[0], **{key: _effective(aliases[key], said[key], rules_of(name)) for key in said}}
     _migrate(values, raw)
     return values
 
@@ -226,11 +228,11 @@ def dump(settings: DeepLoreSettings) -> dict[str, Json]:
 
     The rules are said where they would not be found by the other keys.
     """
-    there: dict[str, Json] = {"rules": settings.rules}
+    written, _ = _defaults(rules_in({"rules": settings.rules}))
     values = {
         declaration.alias: value
         for declaration in declarations()
-        if (value := in_file(declaration, setting_value(settings, declaration))) != _default(declaration.alias, there)
+        if (value := in_file(declaration, setting_value(settings, declaration))) != written[declaration.alias]
     }
     return values if rules_in(values) == settings.rules else {**values, "rules": settings.rules}
 
@@ -254,27 +256,23 @@ def setting_value(settings: Section, declaration: Declaration) -> Value:
 
 def same(one: object, other: object) -> bool:
     """Test strict equality of two JSON values: no number equals a boolean, `2` equals `2.0`, NaN equals itself."""
-    if isinstance(one, bool) or isinstance(other, bool):
+    if one is other or isinstance(one, bool) or isinstance(other, bool):
         return one is other
     if isinstance(one, float) and isinstance(other, float) and math.isnan(one) and math.isnan(other):
         return True
     return one == other
 
 
-def _default(alias: str, raw: Mapping[str, Json]) -> Json:
-    """What a key has that is not written, in the version that the settings are for."""
-    declaration = _by_alias()[alias]
-    if alias == "rules":
-        return rules_in(raw)
-    if alias in _NEW_DEFAULTS and rules_in(raw).startswith(NEW):
-        return _NEW_DEFAULTS[alias]
-    return in_file(declaration, declaration.default)
+@lru_cache(maxsize=8)
+def _defaults(rules: str) -> tuple[Mapping[str, Json], Mapping[str, Value]]:
+    """What each key has that is not written, by the rules that are meant: as files hold it, and as it is read."""
+    others = {"rules": rules, **(_NEW_DEFAULTS if rules.startswith(NEW) else {})}
+    written = {alias: others.get(alias, in_file(each, each.default)) for alias, each in _by_alias().items()}
+    return written, {alias: _typed(each, written[alias]) for alias, each in _by_alias().items()}
 
 
-def _effective(declaration: Declaration, raw: Mapping[str, Json], rules: RuleSet) -> Json:
-    if declaration.alias not in raw or declaration.name == "rules":
-        return _default(declaration.alias, raw)
-    value = _as_double(raw[declaration.alias])
+def _effective(declaration: Declaration, said: Json, rules: RuleSet) -> Json:
+    value = _as_double(said)
     if declaration.spelled == "list":
         return [] if value is None else value
     low, high = _CAP if declaration.spelled == "null" else (declaration.low, declaration.high)
