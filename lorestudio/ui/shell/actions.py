@@ -157,6 +157,7 @@ class Commands:
         self._window, self._run, self._theme = window, run, theme
         self._menus: dict[str, QMenu] = {}
         self._asked: dict[Need, tuple[str | None, list[Action]]] = {}
+        self._tips: dict[str, str] = {}
         self._used: frozenset[str] = frozenset()
         theme.changed.connect(self.paint_icons)
 
@@ -177,6 +178,7 @@ class Commands:
                 made.setShortcutContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
             self.actions[action.id] = made
             made.setEnabled(action.when is always)  # as they mostly stay: each change is told to the menus that hold it
+            self._tips[action.id] = self.tip(action)
             self._tell(action, "")
             self._asked.setdefault(action.when, (None, []))[1].append(action)
         self.paint_icons()
@@ -188,7 +190,7 @@ class Commands:
 
     def _tell(self, action: Action, why: str) -> None:
         """Let the tooltip say what the action does, and `why` it makes no sense now."""
-        self.actions[action.id].setToolTip(plain("\n".join(filter(None, (self.tip(action), why)))))
+        self.actions[action.id].setToolTip(plain("\n".join(filter(None, (self._tips[action.id], why)))))
 
     def rebind(self, table: Sequence[Action]) -> None:
         """Take other shortcuts: the same actions, with the keys that they have from now on."""
@@ -196,6 +198,7 @@ class Commands:
             if action.shortcuts != self.table[action.id].shortcuts:
                 made = self.actions[action.id]
                 made.setShortcuts([QKeySequence(shortcut) for shortcut in action.shortcuts])
+                self._tips[action.id] = self.tip(action)
                 self._tell(action, action.when.missing)
         self.table = {action.id: action for action in table}
 
