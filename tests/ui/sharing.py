@@ -202,22 +202,27 @@ class _Lent:
 
     def is_untouched(self, window: MainWindow) -> bool:
         """Whether nothing is to be put back, which takes far longer than to see it."""
-        selection = window.context.selection
         asked: tuple[tuple[Mapping[Any, object], Callable[[Any], object]], ...] = (
             (self.texts, QLineEdit.text), (self.tabs, QTabBar.currentIndex), (self.sliders, QAbstractSlider.value),
             (self.ticks, QAbstractButton.isChecked), (self.numbers, QSpinBox.value),
             (self.choices, QComboBox.currentIndex),
         )  # fmt: skip
         return (
-            (selection.message, selection.generation) == self.message
-            and (selection.entry, selection.stage) == self.entry
+            self.is_chosen(window)
             and QApplication.focusWidget() is self.focus
             and window.size() == SIZE
             and not window.context.status.currentMessage()
             and window.saveState() == self.layout
             and _values(window.context.settings) == self.settings
-            and all(isValid(item) and ask(item) == value for known, ask in asked for item, value in known.items())
+            and all(ask(item) == value for known, ask in asked for item, value in known.items() if isValid(item))
         )
+
+    def is_chosen(self, window: MainWindow) -> bool:
+        """Whether the message and the entry are chosen that were."""
+        selection = window.context.selection
+        return self.message == (selection.message, selection.generation) and self.entry == (
+            selection.entry, selection.stage,
+        )  # fmt: skip
 
     def put_back_widgets(self) -> None:
         """As a person would do it, so that everybody is told."""
@@ -300,6 +305,10 @@ class SharedWindow:
         if lent.is_untouched(window) and lent.is_like(window):
             window.context.history.clear()
             return True
+        if lent.is_chosen(window):
+            self._put_back(window, lent, choose=False)
+            if lent.is_like(window):
+                return True
         self._put_back(window, lent)
         for _ in range(TRIES):
             if lent.is_like(window):
@@ -314,7 +323,8 @@ class SharedWindow:
         while is_due(window) and not clock.hasExpired(2 * SOON_MS):
             self._settle(window)
 
-    def _put_back(self, window: MainWindow, lent: _Lent) -> None:
+    def _put_back(self, window: MainWindow, lent: _Lent, *, choose: bool = True) -> None:
+        """`choose` again what was chosen, too, which every pane follows: that takes longer than all else."""
         context = window.context
         context.bars.clear()
         context.status.clearMessage()
@@ -326,12 +336,13 @@ class SharedWindow:
         lent.put_back_widgets()
         if window.saveState() != lent.layout:
             window.restoreState(lent.layout)
-        context.selection.choose_message(*lent.message)
-        context.selection.choose_entry(
-            _in_sight(window)
-        )  # where nothing is chosen then, views keep their row: this one
-        self._settle(window)
-        context.selection.choose_entry(*lent.entry)
+        if choose:
+            context.selection.choose_message(*lent.message)
+            context.selection.choose_entry(
+                _in_sight(window)
+            )  # where nothing is chosen then, views keep their row: this one
+            self._settle(window)
+            context.selection.choose_entry(*lent.entry)
         context.history.clear()
         _activate(window, lent.focus)
         self._settle(window)
