@@ -8,7 +8,7 @@ import io
 import math
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -44,6 +44,14 @@ def _nothing_of_a_person(tmp_path_factory: pytest.TempPathFactory) -> Iterator[N
         for name in ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME"):
             patch.setenv(name, str(person / name))
         yield
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Leave out of a report what nobody reads: two dozen keywords, most of what a process tells of each test."""
+    report = yield
+    report.keywords = {}
+    return report
 
 
 @pytest.hookimpl(optionalhook=True)
