@@ -264,9 +264,9 @@ def same(one: object, other: object) -> bool:
 
 
 @lru_cache(maxsize=8)
-def _defaults(rules: str) -> tuple[Mapping[str, Json], Mapping[str, Value]]:
-    """What each key has that is not written, by the rules that are meant: as files hold it, and as it is read."""
-    others = {"rules": rules, **(_NEW_DEFAULTS if rules.startswith(NEW) else {})}
+def _defaults(name: str) -> tuple[Mapping[str, Json], Mapping[str, Value]]:
+    """What each key has that is not written, by the rules of that name: as files hold it, and as it is read."""
+    others = {"rules": name, **(_NEW_DEFAULTS if name.startswith(NEW) else {})}
     written = {alias: others.get(alias, in_file(each, each.default)) for alias, each in _by_alias().items()}
     return written, {alias: _typed(each, written[alias]) for alias, each in _by_alias().items()}
 
