@@ -278,10 +278,12 @@ class Reading(QObject):
 
     With `cache_file`, the cache of parsed vaults, changes on disk are followed. `unsaved` gives the files that have an
     unsaved text, whose notes stay until a person decides. `as_read` says that the vaults are on disk as they are shown,
-    `beside_changed` that something beside the notes may be another there, such as a picture.
+    `taken_in` what of them is another there and was not asked about, `beside_changed` that something beside the notes
+    may be another there, such as a picture.
     """
 
     as_read = Signal()
+    taken_in = Signal(str)
     beside_changed = Signal()
 
     def __init__(
@@ -302,6 +304,8 @@ class Reading(QObject):
         session.state_changed.connect(self._read_wanted)
         session.project_replaced.connect(self._forget_wanted)
         self.unsaved: Callable[[], Collection[Path]] = lambda: ()
+        self.at_once = False
+        """Whether what changes in the vaults is taken in without asking, also where a run rests on what was read."""
         self._told = ""
         if self._follower is not None:
             session.project_shown.connect(self._follow_books)
@@ -480,6 +484,12 @@ class Reading(QObject):
                 session.report(error)
 
         self._start(project.name, lambda job: project.reloaded(_telling(job)), take, failed)
+
+    def take_at_once(self, *, at_once: bool) -> None:
+        """Take in what changes in the vaults without asking, also what waits, or say it and wait from now on."""
+        self.at_once = at_once
+        if at_once and self._told and self._runs.stale == self._told:
+            self.reload()
 
     def notes_written(self, paths: Collection[Path]) -> None:
         """Take in notes that were written, made, moved or removed from here, and run the chat again with them."""
@@ -668,7 +678,7 @@ class Reading(QObject):
     def _vaults_changed(self, news: LibraryNews) -> None:
         """The vaults are not as they were read: taken in at once where nothing rests on what was read, else said.
 
-        What rests on it is a run, or an unsaved text of a note that is gone.
+        What rests on it is a run, unless a person wants it so, or an unsaved text of a note that is gone.
         """
         session, project = self._session, self._session.project
         if project is None or not news.confirmed:
@@ -687,13 +697,15 @@ class Reading(QObject):
         told = tr("The vault has changed on disk: {changes}.", changes=changes)
         why = tr("{told} The results below are from before.", told=told)
         opened = news.reason is RefreshReason.OPENED
-        if not session.busy and (opened or not self._runs.traces) and not _lost(project, news.index, self.unsaved()):
+        may = self.at_once or (not session.busy and (opened or not self._runs.traces))
+        if may and not _lost(project, news.index, self.unsaved()):
             now = replace(project, index=news.index, vault_state=news.state)
             session.set_project(now, renewed="" if opened else why)
+            self.taken_in.emit("" if opened else told)
             return
         self._runs.stale = self._told = why
         session.state_changed.emit()
-        session.notice.emit(Notice(told, "warning", actions=("vault.reload",), key=VAULT_CHANGED))
+        session.notice.emit(Notice(told, "warning", actions=("vault.reload", "vault.at_once"), key=VAULT_CHANGED))
 
 
 def _telling(job: Job) -> OnRead:

@@ -92,6 +92,34 @@ def test_a_change_on_disk_is_said_and_taken_in_when_asked(make_window, qtbot, tm
 
 
 @pytest.mark.always
+def test_who_wants_it_so_sees_what_changes_on_disk_in_the_runs_at_once(make_window, qtbot, tmp_path):
+    gate = write(tmp_path / "vault", "Gate")
+    window = make_window(cache_file=tmp_path / "vaults.sqlite", make_simulator=Simulator)
+    session = window.session
+
+    def injected() -> list[str]:
+        trace = session.runs.trace(session.generations[-1])
+        return [each.title for each in trace.injections] if trace is not None and not session.runs.stale else []
+
+    session.reading.open([tmp_path / "vault"], write_chat(tmp_path / "chat.jsonl"))
+    qtbot.waitUntil(lambda: bool(session.runs.traces) and not session.busy)
+    qtbot.wait(300)  # the watcher has to stand before there is anything to see
+    write(tmp_path / "vault", "Tower")
+    qtbot.waitUntil(lambda: "Tower" in session.runs.stale, timeout=15_000)
+    next(each for each in window.bars.findChildren(QPushButton) if each.text() == "Read changes at once").click()
+    qtbot.waitUntil(lambda: not session.busy and injected() == ["Tower"], timeout=15_000)
+    assert window.bars.texts == []
+    gate.write_text(gate.read_text("utf-8").replace("keys: [Gate]", "keys: [Gate, Yes]"), "utf-8")
+    qtbot.waitUntil(lambda: not session.busy and injected() == ["Gate", "Tower"], timeout=15_000)
+    assert window.bars.texts == []
+    assert window.statusBar().currentMessage() == "The vault has changed on disk: 1 with other keys (Gate)."
+    window.run("vault.at_once")
+    write(tmp_path / "vault", "Wall")
+    qtbot.waitUntil(lambda: "Wall" in session.runs.stale, timeout=15_000)
+    assert titles(session) == ["Gate", "Tower"]
+
+
+@pytest.mark.always
 def test_a_change_that_is_taken_back_on_disk_is_said_no_more(make_window, qtbot, tmp_path):
     write(tmp_path / "vault", "Gate")
     window = make_window(cache_file=tmp_path / "vaults.sqlite", make_simulator=Simulator)

@@ -65,6 +65,10 @@ COACHED: Final = "demo/coached"
 """Whether the minute on one note was shown to this person once."""
 
 
+AT_ONCE: Final = "vault/at_once"
+"""Whether this person wants changes on disk to be taken in without asking."""
+
+
 class ProjectsFeature(Feature):
     """Asks for the place, remembers the folder, and has it read. `start` is what the window shows without a project.
 
@@ -142,6 +146,11 @@ class ProjectsFeature(Feature):
                 "vault.reload", "Reload from disk", "File", 100, reading.reload, ("Ctrl+Shift+R", "F5"),
                 when=now.project_idle, icon="reload", tip="Read the files again; unsaved changes stay",
             ),
+            Action(
+                "vault.at_once", "Read changes at once", "File", 101, self._take_at_once,
+                ticked=lambda: reading.at_once,
+                tip="Take in what Obsidian and others write into the vault, and replay, without asking",
+            ),
         )  # fmt: skip
 
     def begin(self) -> None:
@@ -150,7 +159,10 @@ class ProjectsFeature(Feature):
             self._drops.follow(dock)
         self.context.session.project_changed.connect(self._begin_look)
         self.context.session.project_replaced.connect(self._forget_changes)
-        self.context.session.reading.as_read.connect(lambda: self.context.bars.drop(VAULT_CHANGED))
+        reading = self.context.session.reading
+        reading.as_read.connect(lambda: self.context.bars.drop(VAULT_CHANGED))
+        reading.taken_in.connect(lambda told: self.context.flash(told) if told else None)
+        reading.at_once = str(self.context.settings.value(AT_ONCE, "")) == "true"
         self.context.session.choice_changed.connect(self._forget_remarks)
         self.context.session.traces_changed.connect(lambda _generations: self._look())
         follower = self.context.session.chat_follower
@@ -158,6 +170,12 @@ class ProjectsFeature(Feature):
             follower.went_on.connect(self._say_more)
         self.context.status.basis.clicked.connect(lambda: self.context.run("project.tokenizer"))
         self.context.status.stop.clicked.connect(lambda: self.context.run("replay.cancel"))
+
+    def _take_at_once(self) -> None:
+        reading = self.context.session.reading
+        reading.take_at_once(at_once=not reading.at_once)
+        self.context.settings.setValue(AT_ONCE, str(reading.at_once).lower())
+        self.context.actions_changed()
 
     def _forget_changes(self, before: Project | None, now: Project | None, _why: str) -> None:
         if before is None or now is None or before.vault_state is not now.vault_state:  # the vault was read anew
