@@ -53,7 +53,7 @@ def kept_in_sight(view: QAbstractItemView, height: int) -> Iterator[None]:
     place = view.visualRect(at)
     seen = not place.isEmpty() and 0 <= place.top() < height
     yield
-    if seen:
+    if seen and not view.visualRect(at).isEmpty():  # Qt would open again what was closed above it
         across = view.horizontalScrollBar().value()
         view.scrollTo(at)
         view.horizontalScrollBar().setValue(across)
