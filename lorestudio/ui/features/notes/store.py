@@ -252,7 +252,7 @@ class NoteStore(QObject):
         self._saving.update(pending)
 
         def ended(problems: list[str]) -> None:
-            self._saving.clear()
+            self._saving.difference_update(pending)
             finished(problems)
             self._do_waiting()
 

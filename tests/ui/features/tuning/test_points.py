@@ -164,7 +164,7 @@ def test_what_a_point_turns_in_a_note_is_shown_before_its_settings_are_taken(
     dialog.reject()
 
 
-EARLIER = "Of an earlier run. Search again to see it now."
+EARLIER = "Found before the last change: points can still be used. Search again to see what they do now."
 
 
 def set_to(window: MainWindow, **values: object) -> None:
@@ -174,17 +174,14 @@ def set_to(window: MainWindow, **values: object) -> None:
 
 
 @pytest.mark.own_window
-def test_a_point_of_an_earlier_run_is_greyed_and_changes_what_was_searched_alone(window: MainWindow) -> None:
+def test_a_point_of_an_earlier_run_is_told_for_one_and_changes_what_was_searched_alone(window: MainWindow) -> None:
     pane = window.features.searching.pane
     told = pane.state.text()
     assert not any(part.isHidden() for part in (pane.view, pane.chart))
     set_to(window, max_entries=3)
-    assert not pane.view.isEnabled()
-    assert not pane.chart.isEnabled()
-    assert pane.state.text() == EARLIER
+    assert (pane.state.text(), pane.view.isEnabled(), pane.chart.isEnabled()) == (EARLIER, True, True)
     window.session.parts.undo()
     settle(window)
-    assert pane.view.isEnabled()
     assert pane.state.text() == told
     set_to(window, max_entries=3)
     press(window, "use")
