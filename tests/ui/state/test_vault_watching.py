@@ -106,7 +106,7 @@ def test_who_wants_it_so_sees_what_changes_on_disk_in_the_runs_at_once(make_wind
     qtbot.wait(300)  # the watcher has to stand before there is anything to see
     write(tmp_path / "vault", "Tower")
     qtbot.waitUntil(lambda: "Tower" in session.runs.stale, timeout=15_000)
-    next(each for each in window.bars.findChildren(QPushButton) if each.text() == "Read changes at once").click()
+    next(each for each in window.bars.findChildren(QPushButton) if each.text() == "Always reload at once").click()
     qtbot.waitUntil(lambda: not session.busy and injected() == ["Tower"], timeout=15_000)
     assert window.bars.texts == []
     gate.write_text(gate.read_text("utf-8").replace("keys: [Gate]", "keys: [Gate, Yes]"), "utf-8")

@@ -147,7 +147,7 @@ class ProjectsFeature(Feature):
                 when=now.project_idle, icon="reload", tip="Read the files again; unsaved changes stay",
             ),
             Action(
-                "vault.at_once", "Read changes at once", "File", 101, self._take_at_once,
+                "vault.at_once", "Always reload at once", "File", 101, self._take_at_once,
                 ticked=lambda: reading.at_once,
                 tip="Take in what Obsidian and others write into the vault, and replay, without asking",
             ),
