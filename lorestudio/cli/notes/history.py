@@ -21,6 +21,7 @@ from lorestudio.studio.notes.book_entries import is_there
 from lorestudio.studio.notes.changes.change_set import NameTakenError
 from lorestudio.studio.notes.changes.log import ChangeLog
 from lorestudio.studio.notes.changes.snapshots import NoteSnapshot
+from lorestudio.studio.notes.renaming import checked_name
 from lorestudio.studio.notes.trash import Trashed
 from lorestudio.studio.tuning.expectations import about_books
 from lorestudio.trace.wording import plural, time_words
@@ -115,8 +116,8 @@ def trash(
     given = [each for each in (show, restore, delete) if each is not None]
     if len(given) + empty > 1:
         raise InputError("trash", "--show, --restore, --delete and --empty do not go together. Give one of them.")
-    if name is not None and (restore is None or Path(name).name != name):
-        raise InputError("--as", "it is the new file name of the note that --restore puts back, without a folder.")
+    if name is not None and restore is None:
+        raise InputError("--as", "it is the new file name of the note that --restore puts back. Give both.")
     log = change_log([changed_in(vault)])
     found = log.trash.list(changed_in(vault))
     if given and given[0] > len(found):
@@ -145,8 +146,11 @@ def trash(
 
 
 def _put_back(log: ChangeLog, item: Trashed, name: str | None) -> Path:
+    ending, path = item.path.suffix, None
+    if name is not None:
+        path = item.path.with_name(checked_name(name.removesuffix(ending)) + ending)
     try:
-        return log.restore(item, None if name is None else item.path.with_name(name))
+        return log.restore(item, path)
     except NameTakenError as error:
         raise InputError(error.path, f"{error} To do so: --as {shlex.quote(error.offer.name)}") from error
 

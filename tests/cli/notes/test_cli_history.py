@@ -250,7 +250,9 @@ def test_a_deleted_note_is_listed_read_and_put_back(lorestudio: Run, vault: Path
     (vault / "Lamp.md").write_text("Another lamp.", encoding="utf-8")
     refused = lorestudio("trash", vault, "--restore", 1)
     assert (refused.exit_code, "--as 'Lamp (2).md'" in refused.stderr) == (2, True)
-    assert lorestudio("trash", vault, "--restore", 1, "--as", "Lamp (2).md").exit_code == 0
+    for name in ("", "..", "notes/Lamp", "Lamp?"):
+        assert lorestudio("trash", vault, "--restore", 1, "--as", name).exit_code == 2, name
+    assert lorestudio("trash", vault, "--restore", 1, "--as", "Lamp (2)").exit_code == 0
     assert (vault / "Lamp (2).md").read_bytes() == text
     assert [line[:9] for line in lines(lorestudio("trash", vault))[1:]] == ["1 Tide.md"]
 
@@ -266,7 +268,8 @@ def test_the_trash_is_emptied_only_where_the_person_agrees(lorestudio: Run, vaul
     assert lorestudio("trash", vault, "--empty", "--yes").stderr == "lorestudio: deleted for good: 2 notes.\n"
     beyond = lorestudio("trash", vault, "--restore", 1)
     assert (beyond.exit_code, "The trash has none" in beyond.stderr) == (2, True)
-    assert lorestudio("trash", vault, "--show", 1, "--empty").exit_code == 2
+    for asked in (("--show", 1, "--empty"), ("--show", 1, "--delete", 1)):
+        assert "do not go together" in lorestudio("trash", vault, *asked).stderr
     assert lorestudio("trash", vault, "--as", "Lamp.md").exit_code == 2
 
 
