@@ -85,21 +85,21 @@ _TRUE: Final = frozenset({"true", "yes", "on", "y", "1"})
 def unread_names(note: Note, rules: Rules) -> Iterator[Hit]:
     """P52: names that are nearly those of fields."""
     for name in note.values:
-        meant = _MEANT.get(name.lower()) or _slip(name.lower())
+        said = _MEANT.get(name.lower(), "")
+        meant = said or _slip(name.lower())
         if not meant or meant in note.values or any(field.name == name for field in rules.parse.fields):
             continue
         # Whoever writes disabled: true means enabled: false.
-        rename = None if meant == "enabled" else FixSpec(f"Rename to {meant}", "rename", name, meant, safe=False)
+        rename = None if said == "enabled" else FixSpec(f"Rename to {meant}", "rename", name, meant, safe=False)
         yield Hit("P52", f"Nothing reads {name}; DeepLore's field is {meant}.", name, fix=rename)
 
 
 @cache
 def _slip(name: str) -> str:
     """The field that a name in lower case is a slip of the keyboard away from, "" for none; short names say little."""
-    known = {each.lower(): each for each in SPELLINGS}
-    if len(name) < 6 or name in known or name in RESERVED:
+    if len(name) < 6 or field_name(name) in SPELLINGS or name in RESERVED:
         return ""
-    return next((known[each] for each in get_close_matches(name, known, 1, 0.87)), "")
+    return next((field_name(each) for each in get_close_matches(name, map(str.lower, SPELLINGS), 1, 0.87)), "")
 
 
 def switched_off(note: Note, _rules: Rules) -> Iterator[Hit]:

@@ -72,6 +72,7 @@ def test_a_fix_of_a_list_leaves_its_lines_and_comments() -> None:
     ("code", "before", "after"),
     [
         ("P52", "keywords: [harbour]", "keys: [harbour]"),
+        ("P52", "keys: [harbour]\nenabld: false", "keys: [harbour]\nenabled: false"),
         ("P59", "keys: [harbour]\nenabled: no", "keys: [harbour]\nenabled: false"),
         ("E53", "keys: [harbour]\nprobability: 50", "keys: [harbour]\nprobability: 0.5"),
         ("G01", "keys: [harbour]\nrequires: [Meadowlandss]", "keys: [harbour]\nrequires: [Meadowlands]"),
