@@ -202,11 +202,12 @@ def replay(
             documents.append(to_json(trace))
 
     stopped = replay_chat(simulator, take, wanted, default_folder() / "stopped", quiet=as_json)
-    if as_json:
+    if as_json or output is not None:
         say_all([*project.problems, *filter(None, [report.failures()])])
-        print_json(documents)
-    elif output is None:
+    else:
         show_report(report)
+    if as_json:
+        print_json(documents)
     if output is not None:
         write_table(output, rows_of(report.table()))
     if stopped:

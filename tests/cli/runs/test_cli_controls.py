@@ -100,8 +100,9 @@ def test_what_the_chats_file_says_in_vain_is_told(lorestudio: Run, vault: Path, 
     header = json.loads(head)
     header["chat_metadata"] |= {"deeplore_pins": [7]}
     chat.write_text(json.dumps(header) + "\n" + rest, encoding="utf-8")
-    result = lorestudio("replay", vault, "--chat", chat, "--json")
-    assert "deeplore_pins, item 1: it is a number" in result.stderr
+    for asked in (("--json",), ("-o", "made.csv")):
+        result = lorestudio("replay", vault, "--chat", chat, *asked)
+        assert "deeplore_pins, item 1: it is a number" in result.stderr, asked
 
 
 def test_what_is_chosen_is_kept_in_the_chats_file(lorestudio: Run, vault: Path, chat: Path) -> None:
