@@ -4,7 +4,7 @@ commands that keep it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Annotated
@@ -180,25 +180,29 @@ def choose(
     project = with_chosen(before, chosen, before.system)
     controls = project.controls
     say_all(project.problems)
+    wanted = None
     if controls != before.controls and project.chat is not None and not dry_run:
-        document, backups = project.document or ChatDocument(), default_folder() / "chats"
-        if document.format is ChatFormat.SILLYTAVERN and not project.chat.header:
+        document = project.document or ChatDocument()
+        if document.format is not ChatFormat.SILLYTAVERN:
+            raise InputError(chat, "plain text has no place for what is chosen. Give a chat of SillyTavern's (.jsonl).")
+        if not project.chat.header:
             raise InputError(chat, NO_HEADER)
         wanted = ChatToSave(document, project.chat, controls, project.index.folders)
-        say_all(save_chat(wanted, chat.expanduser(), backups, utc_now().astimezone()).remarks)
-        say(f"{chat} was written.")
-    held = [part for part in ControlsPart if part_words(controls, part)]
-    if preset_name is not None and not dry_run:
-        kept = Preset(preset_name, controls, frozenset(held) - {ControlsPart.NOTEPAD})
+    held = frozenset(part for part in ControlsPart if part_words(controls, part))
+    if preset_name is not None and not dry_run:  # its name may be taken, and then nothing is written
+        kept = Preset(preset_name, controls, held - {ControlsPart.NOTEPAD})
         say(f"{PresetFolder().save(kept, replacing=replace_preset)} was written.")
+    if wanted is not None:
+        saved = save_chat(wanted, chat.expanduser(), default_folder() / "chats", utc_now().astimezone())
+        say_all((*saved.remarks, f"{chat} was written."))
     if as_json:
-        print_json(preset_json(Preset(chat.stem, controls, frozenset(held))), 1)
+        print_json(preset_json(Preset(chat.stem, controls, held)), 1)
     else:
         print_lines(_part_lines(controls, held) or ["Nothing is chosen for this chat."])
 
 
-def _part_lines(controls: ChatControls, parts: Iterable[ControlsPart], before: str = "") -> list[str]:
-    return [f"{before}{part}: {part_words(controls, part) or 'none'}" for part in ControlsPart if part in {*parts}]
+def _part_lines(controls: ChatControls, parts: Collection[ControlsPart], before: str = "") -> list[str]:
+    return [f"{before}{part}: {part_words(controls, part) or 'none'}" for part in ControlsPart if part in parts]
 
 
 presets = command_group("Scenario presets: what is chosen for a chat, under a name. “choose --as-preset” makes one.")

@@ -127,8 +127,9 @@ def test_a_preset_is_made_listed_renamed_and_removed(lorestudio: Run, vault: Pat
     (tmp_path / "Storm.json").write_bytes(made.stdout_bytes)
     again = lorestudio("choose", vault, "--chat", chat, "--preset", tmp_path / "Storm.json", "--as-preset", "Storm")
     assert again.exit_code == 0, again.output
-    taken = lorestudio("choose", vault, "--chat", chat, "--as-preset", "storm")
-    assert (taken.exit_code, "a preset “Storm” already" in taken.stderr) == (2, True)
+    before = chat.read_bytes()
+    taken = lorestudio("choose", vault, "--chat", chat, "--block", "Lamp", "--as-preset", "storm")
+    assert (taken.exit_code, "a preset “Storm” already" in taken.stderr, chat.read_bytes()) == (2, True, before)
     assert lorestudio("choose", vault, "--chat", chat, "--as-preset", "storm", "--replace").exit_code == 0
     listed = "storm\n  pins: Tide\n  context: era: after the flood\n"
     assert lorestudio("presets", "list").stdout == listed
@@ -144,7 +145,7 @@ def test_a_chat_that_cannot_keep_what_is_chosen_is_left_alone(lorestudio: Run, v
     group.write_text(chat.read_text("utf-8").partition("\n")[2], encoding="utf-8")
     text = chat.with_name("text.txt")
     text.write_text("Wren: A lamp.\nOttoline: Yes.\n", encoding="utf-8")
-    for path, told in ((group, "as those of group chats"), (text, "are not kept")):
+    for path, told in ((group, "as those of group chats"), (text, "Give a chat of SillyTavern's")):
         before = path.read_bytes()
         refused = lorestudio("choose", vault, "--chat", path, "--pin", "Tide")
         assert (refused.exit_code, told in refused.stderr, path.read_bytes()) == (2, True, before), refused.output
