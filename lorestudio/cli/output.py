@@ -60,7 +60,8 @@ def even_unread() -> Iterator[None]:
     try:
         yield
     except (BrokenPipeError, SystemExit):  # the latter where a table is cut off
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for what is said after it
+        with Path(os.devnull).open("wb") as nowhere:
+            os.dup2(nowhere.fileno(), sys.stdout.fileno())  # for what is said after it
 
 
 _BEFORE = re.compile(r"\s*(?:\S.*\s{2}|\d+\. )?")
