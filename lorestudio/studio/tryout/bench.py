@@ -128,16 +128,15 @@ class Bench:
 
     def _by_own_keys(self, rows: Iterable[BenchRow], journeys: Journeys, said: Message) -> tuple[BenchRow, ...]:
         """The rows, with the keys that the text has of entries which were kept out before any was looked for."""
-        unsearched = journeys.trace.words.unsearched
-        search = self._system.kind.key_search(self._system.settings)
+        trace, search = journeys.trace, self._system.kind.key_search(self._system.settings)
         keys = {entry.note_key: entry.keys for entry in self.project.index.entries}
         line = search.line(replace(said, name=""))
 
         def looked_up(row: BenchRow) -> BenchRow:
-            own = keys.get(journeys.trace.entries[row.entry].note_key, ())
-            return replace(row, keys=tuple(own[place] for place in sorted(set(search.finder(own)(line)))))
+            own = keys.get(trace.entries[row.entry].note_key, ())
+            return replace(row, keys=tuple(own[place] for place in sorted({*search.finder(own)(line)})))
 
-        return tuple(looked_up(row) if row.fate.reason in unsearched else row for row in rows)
+        return tuple(looked_up(row) if row.fate.reason in trace.words.unsearched else row for row in rows)
 
     def _moment(self, said: Message, *, append: bool) -> tuple[Moment, State]:
         end = len(self.project.chat.messages) if self.project.chat is not None else 0
