@@ -51,7 +51,7 @@ from lorestudio.studio.notes.note_files import (
     templates,
     usual_template,
 )
-from lorestudio.studio.notes.renaming import NewName, OldKey, plan_move, plan_rename
+from lorestudio.studio.notes.renaming import NewName, OldKey, checked_folder, plan_move, plan_rename
 from lorestudio.studio.notes.search import (
     FoundNote,
     Replacer,
@@ -264,7 +264,7 @@ def _template(notes: VaultNotes, folder: str, name: str | None) -> Template | No
         return None
     found = templates(notes)
     if name is None:
-        entries, here = open_project([str(notes.folder)]).index.entries, folder.strip("/ ")
+        entries, here = open_project([str(notes.folder)]).index.entries, checked_folder(folder, notes.folder)
         return found[usual_template(found, [each for each in entries if each.filename.rpartition("/")[0] == here])]
     chosen = next((each for each in found if each.name.lower() == name.lower()), None)
     if chosen is None:

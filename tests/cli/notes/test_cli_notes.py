@@ -523,7 +523,9 @@ def test_a_note_is_made_from_a_template_and_that_is_undone(lorestudio: Run, note
 
 def test_a_new_note_has_the_template_of_its_folder_or_the_one_that_is_named(lorestudio: Run, notes: Path) -> None:
     (notes / "places/Quay.md").write_text("---\ntags: [lorebook, location]\n---\n# Quay\n", encoding="utf-8")
-    assert lorestudio("new", notes, "Anchor", "--folder", "places/").exit_code == 0
+    for name in ("Ada", "Wren"):
+        (notes / f"{name}.md").write_text("---\ntags: [lorebook, character]\n---\nText.\n", encoding="utf-8")
+    assert lorestudio("new", notes, "Anchor", "--folder", "./places/").exit_code == 0
     assert "location" in (notes / "places/Anchor.md").read_text("utf-8")
     assert lorestudio("new", notes, "Bare", "--template", "none").exit_code == 0
     assert (notes / "Bare.md").read_text("utf-8") == "# Bare\n"

@@ -37,13 +37,14 @@ def test_counts_of_the_chat_and_of_deeplore(lorestudio: Run, world: tuple[Path, 
 
 def test_the_table_and_the_file(lorestudio: Run, world: tuple[Path, Path, Path], tmp_path: Path) -> None:
     vault, _chat, settings = world
+    (vault / "Voices.md").write_text("---\ntags: [lorebook-guide]\n---\nFor the Librarian alone.\n", "utf-8")
     output = lorestudio("usage", vault, "--settings", settings).output
     assert "2023-11-14" in output
     assert "1 of 2 entries never fired" in " ".join(output.split())
     path = tmp_path / "usage.csv"
     lorestudio("usage", vault, "--settings", settings, "-o", path)
     assert path.read_bytes().startswith(b"\xef\xbb\xbfvault,file,title")
-    assert len(path.read_text("utf-8-sig").splitlines()) == 3
+    assert len(path.read_text("utf-8-sig").splitlines()) == 4
 
 
 @pytest.mark.parametrize("system", ["recap", "facts"])
@@ -67,6 +68,7 @@ def test_who_never_went_in_is_named_with_what_kept_it_out_in_the_whole_chat(
         "Shelf": {"key": ["welcome"], "keysecondary": ["dust"], "selective": True, "content": "Oak."},
         "Off": {"key": ["lamp"], "disable": True, "content": "Never."},
         "Tide": {"key": ["tide"], "content": "Low."},
+        "Luck": {"key": ["lamp"], "probability": 0, "useProbability": True, "content": "Bad."},
     }
     book = tmp_path / "Book.json"
     numbered = {
@@ -76,8 +78,9 @@ def test_who_never_went_in_is_named_with_what_kept_it_out_in_the_whole_chat(
     book.write_text(json.dumps({"entries": numbered}), encoding="utf-8")
     lines = lorestudio("usage", book, "--chat", chat).stdout.splitlines()
     assert "DeepLore" not in "".join(lines)
-    told = lines.index("Never injected: 3 of 4 entries, by what kept them out last:")
-    assert sorted(lines[told + 1 : told + 4]) == [
+    told = lines.index("Never injected: 4 of 5 entries, by what kept them out last:")
+    assert sorted(lines[told + 1 : told + 5]) == [
+        "  1 lost the draw: Luck",
         "  1 no key found: Tide",
         "  1 secondary keys: Shelf",
         "  1 switched off: Off",
