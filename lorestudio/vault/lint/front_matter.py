@@ -15,7 +15,6 @@ from lorestudio.domain.records import replace
 from lorestudio.domain.tokens import CHARS_4
 from lorestudio.settings.rules import NEW
 from lorestudio.vault.entries import LOGIC_FIELD, SPELLINGS, field_name, parse_note
-from lorestudio.vault.fields import RESERVED
 from lorestudio.vault.lint.model import FixSpec, Hit, Note, Rules
 from lorestudio.vault.note.properties import ProblemKind, yaml_problem
 from lorestudio.vault.note.yaml_reading import TOO_LONG, Misread, too_long
@@ -97,7 +96,7 @@ def unread_names(note: Note, rules: Rules) -> Iterator[Hit]:
 @cache
 def _slip(name: str) -> str:
     """The field that a name in lower case is a slip of the keyboard away from, "" for none; short names say little."""
-    if len(name) < 6 or field_name(name) in SPELLINGS or name in RESERVED:
+    if len(name) < 6 or field_name(name) in SPELLINGS:
         return ""
     return next((field_name(each) for each in get_close_matches(name, map(str.lower, SPELLINGS), 1, 0.87)), "")
 

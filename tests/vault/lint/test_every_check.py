@@ -72,7 +72,7 @@ CASES = [
         "P51", note('keys: [harbour]\npriority: "5"'), note("keys: [harbour]\npriority: 5"), {"lenientAuthoring": False}
     ),
     Case("P52", note("keywords: [harbour]"), note("keywords: [harbour]\nkeys: [quay]")),
-    Case("P52", note("keys: [harbour]\nprioriy: 3"), note("keys: [harbour]\npriors: 3")),
+    Case("P52", note("keys: [harbour]\nprioriy: 3"), note("keys: [harbour]\npriors: 3\nroles: [sailor]")),
     Case("P52", note("keys: [harbour]\nrefineKeys: [storm]"), note("keys: [harbour]\nrefine_keys: [storm]")),
     Case(
         "P53", note("summary: A line # and more\nkeys: [harbour]"), note("summary: A line, and more\nkeys: [harbour]")
