@@ -7,7 +7,7 @@ for a real message; no provider is asked, and nothing of it is kept.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 from typing import Final
 
@@ -21,17 +21,18 @@ from lorestudio.systems.offline import Unanswered
 from lorestudio.trace.found_keys import FoundKey
 from lorestudio.trace.journey import CellState, Fate, Journeys
 from lorestudio.trace.model import AS_STORED, Phase, Trace, Turn
+from lorestudio.trace.wording import plural
 
 STAND_IN: Final = "No model is asked here: the offline stand-in chose in its place, by shared words alone."
 
-NOT_CHOSEN: Final = "{amount:,} more were offered and not chosen."
+NOT_CHOSEN: Final = "# more was offered and not chosen.|# more were offered and not chosen."
 
 MOST_FAR: Final = 25
 """Of entries that no key brought into question and that do not go in, so many are told, the nearest first."""
 
-FARTHER: Final = "{amount:,} more were compared and are less alike."
+FARTHER: Final = "# more was compared and is less alike.|# more were compared and are less alike."
 
-UNSEARCHED: Final = "{amount:,} more come in by no text here: switched off, bound to other characters, and the like."
+UNSEARCHED: Final = "No text here brings in # more: switched off, bound to other characters, and the like."
 
 
 class NotReplayedError(ValueError):
@@ -221,13 +222,9 @@ def _told(
     far = {row.entry for row in alike[MOST_FAR:]}
     unsearched = {row.entry for row in rows if row.fate.reason in journeys.trace.words.unsearched and not row.keys}
     passed = {row.entry for row in rows if (_brought_in(journeys, row.entry), row.fate.reason) in passed_over}
-
-    def words() -> Iterator[str]:
-        for amount, sentence in ((len(far), FARTHER), (len(passed), NOT_CHOSEN), (len(unsearched), UNSEARCHED)):
-            if amount:
-                yield sentence.format(amount=amount)
-
-    return tuple(row for row in rows if row.entry not in far | passed | unsearched), tuple(words())
+    apart = {FARTHER: far, NOT_CHOSEN: passed, UNSEARCHED: unsearched}
+    told = tuple(plural(len(entries), sentence) for sentence, entries in apart.items() if entries)
+    return tuple(row for row in rows if row.entry not in far | passed | unsearched), told
 
 
 def _brought_in(journeys: Journeys, entry: int) -> str:

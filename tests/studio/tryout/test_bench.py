@@ -18,7 +18,7 @@ from lorestudio.settings.worldinfo import WorldInfoSettings
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.ranges import generations
 from lorestudio.studio.replay.simulator import Simulator
-from lorestudio.studio.tryout.bench import MOST_FAR, UNSEARCHED, Bench, BenchResult, NotReplayedError
+from lorestudio.studio.tryout.bench import MOST_FAR, Bench, BenchResult, NotReplayedError
 from lorestudio.systems.registry import KINDS, system_of
 from lorestudio.trace.journey import Journeys
 from lorestudio.trace.summary import summary
@@ -83,7 +83,8 @@ def test_an_entry_that_no_text_brings_in_is_told_where_the_text_has_a_key_of_it(
     assert {row.title: (row.injected, row.label, row.keys) for row in result.rows} == {
         "lamp": (True, "Key found", ("lamp",)), "quay": (False, "Delayed", ("quay",)),
     }  # fmt: skip
-    assert UNSEARCHED.format(amount=1) in result.remarks
+    told = "No text here brings in 1 more: switched off, bound to other characters, and the like."
+    assert result.remarks[-1] == told
     nothing = summary(Bench(Simulator(project, system_of(project.scene(), KINDS["world-info"]))).test("An oar.").trace)
     assert nothing == "Nothing matched: none of the keys of 1 entry is in the last message. 2 more were not searched."
 
