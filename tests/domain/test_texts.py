@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lorestudio.domain.texts import figures, joined_spans, meant, reading_order, shorten
+from lorestudio.domain.texts import called_alike, figures, joined_spans, meant, reading_order, shorten
 
 
 @pytest.mark.parametrize(
@@ -25,6 +25,13 @@ def test_a_mistyped_name_asks_for_the_nearest_as_it_is_spelled() -> None:
     assert meant("SCANDEPT", known) == " Did you mean “scanDepth”?"
     assert meant("scan_depths", known, 3) == " Did you mean “scanDepth”, “Scan widths”?"
     assert meant("quay", known) == ""
+
+
+def test_a_title_that_is_not_there_asks_for_those_that_have_it_in_them() -> None:
+    known = ("Old Bell", "Bell Wager", "Tide", "Tide")
+    assert called_alike("bell", known) == " Did you mean “Old Bell” or “Bell Wager”?"
+    assert called_alike("Tidy", known) == " Did you mean “Tide”?"
+    assert (called_alike("", known), called_alike("quay", known)) == ("", "")
 
 
 @pytest.mark.parametrize(

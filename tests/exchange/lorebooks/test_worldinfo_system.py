@@ -259,6 +259,8 @@ def test_a_turn_in_which_nothing_came_in_is_summed_up():
     assert summary(decide(["calm"], book=book[:1]).trace) == told
     lacking = lorebook({**PLAIN, "key": ["calm"], "keysecondary": ["sea"]}, {**PLAIN, "key": ["a"], "disable": True})
     assert summary(decide(["calm"], book=lacking).trace) == "Nothing came in: 2 of 2 entries were kept out."
+    off = lorebook({**PLAIN, "key": ["calm"], "disable": True})
+    assert summary(decide(["calm"], book=off).trace) == "Nothing came in: 1 of 1 entry was kept out."
     silent = lorebook({**PLAIN, "key": ["gale"]})
     assert "none of the keys of 1 entry is in the last message" in summary(decide(["calm"], book=silent).trace)
     assert "there is no lorebook to scan" in summary(decide(["calm"], book=()).trace)
