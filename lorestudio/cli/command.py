@@ -66,7 +66,8 @@ class _Command(TyperCommand):
             raise
         if ctx.args and not ctx.resilient_parsing:
             wanted = " ".join(_usage(each) for each in self.get_params(ctx) if each.param_type_name == "argument")
-            told = f"“{ctx.args[0]}” is too much: this takes {wanted or 'options'} alone. Write the rest as options"
+            rest = ". Put words that belong together between quotation marks, and write the rest as options"
+            told = f"“{ctx.args[0]}” is too much: this takes {wanted or 'options'} alone{rest if wanted else ''}"
             ctx.fail(f"{told}, as in: {'  or  '.join(_examples(ctx))}")
         return list(ctx.args)
 

@@ -451,6 +451,11 @@ def test_a_table_breaks_no_word_where_the_terminal_is_narrow(
 def test_what_is_too_much_is_answered_with_what_the_command_takes(lorestudio: Run, vault: Path) -> None:
     for words in (("sync", vault, "Book.json"), ("sync", "Book.json", vault)):
         result = lorestudio(*words)
-        told = f"“{words[2]}” is too much: this takes VAULT alone. Write the rest as options, as in: lorestudio sync "
+        told = (
+            f"“{words[2]}” is too much: this takes VAULT alone. Put words that belong together between quotation marks,"
+            " and write the rest as options, as in: lorestudio sync "
+        )
         assert result.exit_code == 2
         assert " ".join(told.split()) in " ".join(result.stderr.split())
+    none = " ".join(lorestudio("presets", "list", "Storm").stderr.split())
+    assert none.endswith("“Storm” is too much: this takes options alone, as in: lorestudio presets list")
