@@ -147,7 +147,7 @@ def _summary(traces: Sequence[Trace], injected: Counter[tuple[str, str, str]], p
     lore = [(entry.vault, entry.filename, entry.title) for entry in project.index.entries if not entry.guide]
     never = [entry for entry in lore if entry not in injected]
     if never and any(trace.of_notes for trace in traces):
-        lines.append(f"Never injected: {len(never)} of {len(lore)} entries (`lorestudio usage` says why).")
+        lines.append(f"Never injected: {len(never)} of {len(lore)} entries (“lorestudio usage” says why).")
     totals = ai_totals(traces)
     if totals.sentence:
         lines.append(totals.sentence)

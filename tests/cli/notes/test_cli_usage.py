@@ -53,6 +53,7 @@ def test_a_system_without_notes_counts_none(lorestudio: Run, world: tuple[Path, 
     told = lorestudio("usage", vault, "--chat", chat, "--system", system)
     assert "no run looked at a note of the vault" in " ".join(told.stderr.split())
     assert "never fired" not in told.stdout
+    assert "give --chat" not in told.stdout
     assert "here" not in told.stdout
     counted = lorestudio("usage", vault, "--chat", chat, "--settings", settings, "--system", system).stdout
     assert "Tide" in counted  # DeepLore's own counts are shown
