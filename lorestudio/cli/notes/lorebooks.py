@@ -35,16 +35,7 @@ from lorestudio.studio.lorebooks.importing import (
     read_books,
 )
 from lorestudio.studio.lorebooks.links import BookLink, link_to, links_of
-from lorestudio.studio.lorebooks.syncing import (
-    Gone,
-    Prefer,
-    SyncChoice,
-    SyncPlan,
-    SyncState,
-    found_link,
-    moved_link,
-    plan_sync,
-)
+from lorestudio.studio.lorebooks.syncing import Gone, Prefer, SyncChoice, SyncPlan, found_link, moved_link, plan_sync
 from lorestudio.studio.notes.vault_notes import VaultNotes, find_note, read_vault_notes
 from lorestudio.studio.project.project import open_project, read_settings
 from lorestudio.trace.wording import plural
@@ -368,8 +359,7 @@ def _say_sync(plan: SyncPlan) -> None:
     echo(f"{plan.link.book} ({plan.path}): {found} not as both last agreed.")
     for item in plan.items:
         members = f" ({', '.join(item.members)})" if item.members else ""
-        gone = item.found in {SyncState.GONE_HERE, SyncState.GONE_THERE}
-        why = item.why_left or ("--gone says what becomes of it" if gone else "")
+        why = item.why_left or ("--gone says what becomes of it" if item.found.is_gone else "")
         left = "" if item.settled else f"; left as it is{why and f': {why}'}"
         echo(f"  {item.found}: {item.title}{members}{left}")
         for name, (mine, theirs) in item.clashes.items():

@@ -66,6 +66,11 @@ class SyncState(StrEnum):
     GONE_HERE = "gone here"
     GONE_THERE = "gone there"
 
+    @property
+    def is_gone(self) -> bool:
+        """Whether one of them is not there any more."""
+        return self in {SyncState.GONE_HERE, SyncState.GONE_THERE}
+
 
 class Gone(StrEnum):
     """What becomes of the other one where an entry or its note is gone."""
