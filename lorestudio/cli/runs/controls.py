@@ -176,6 +176,8 @@ def choose(
 
     The version of the file that is overwritten first is kept. What --json prints is a preset's file.
     """
+    if replace_preset and preset_name is None:
+        raise InputError("--replace", "say with --as-preset which preset is replaced.")
     before = given.opened(chat)
     project = with_chosen(before, chosen, before.system)
     controls = project.controls

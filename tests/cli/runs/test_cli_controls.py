@@ -130,6 +130,7 @@ def test_a_preset_is_made_listed_renamed_and_removed(lorestudio: Run, vault: Pat
     before = chat.read_bytes()
     taken = lorestudio("choose", vault, "--chat", chat, "--block", "Lamp", "--as-preset", "storm")
     assert (taken.exit_code, "a preset “Storm” already" in taken.stderr, chat.read_bytes()) == (2, True, before)
+    assert "say with --as-preset" in lorestudio("choose", vault, "--chat", chat, "--replace").stderr
     assert lorestudio("choose", vault, "--chat", chat, "--as-preset", "storm", "--replace").exit_code == 0
     listed = "storm\n  pins: Tide\n  context: era: after the flood\n"
     assert lorestudio("presets", "list").stdout == listed
