@@ -204,7 +204,8 @@ def choose(
 
 
 def _part_lines(controls: ChatControls, parts: Collection[ControlsPart], before: str = "") -> list[str]:
-    return [f"{before}{part}: {part_words(controls, part) or 'none'}" for part in ControlsPart if part in parts]
+    """What they hold, whole but for long texts."""
+    return [f"{before}{part}: {part_words(controls, part, 2000) or 'none'}" for part in ControlsPart if part in parts]
 
 
 presets = command_group("Scenario presets: what is chosen for a chat, under a name. “choose --as-preset” makes one.")

@@ -334,12 +334,8 @@ def _missing_context(context: Mapping[str, Json], index: VaultIndex) -> Iterable
                 yield f"It sets {known.label} to “{to_string(each)}”, a value that no entry has."
 
 
-_SHOWN: Final = 60
-"""Characters that are shown of a part."""
-
-
-def part_words(controls: ChatControls, part: ControlsPart) -> str:
-    """What a part holds, in one line; "" for nothing."""
+def part_words(controls: ChatControls, part: ControlsPart, limit: int = 60) -> str:
+    """What a part holds, in one line of so many characters; "" for nothing."""
     held = getattr(controls, part.value)
     if part in {ControlsPart.PINS, ControlsPart.BLOCKS}:
         text = ", ".join(rule.title for rule in held)
@@ -350,7 +346,7 @@ def part_words(controls: ChatControls, part: ControlsPart) -> str:
         text = "; ".join(f"{key}: {', '.join(map(to_string, each))}" for key, each in values.items() if each)
     else:
         text = held or ""
-    return shorten(text, _SHOWN)
+    return shorten(text, limit)
 
 
 FORMAT: Final = "lorestudio-preset"

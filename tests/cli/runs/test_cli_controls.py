@@ -119,6 +119,9 @@ def test_what_is_chosen_is_kept_in_the_chats_file(lorestudio: Run, vault: Path, 
     assert copy.read_bytes() == before
     assert lorestudio("choose", vault, "--chat", chat, "--free", "Tide", "--free", "Lamp").exit_code == 0
     assert lorestudio("choose", vault, "--chat", chat).stdout == "Nothing is chosen for this chat.\n"
+    era = "before the flood, when the quay was a hill and the lamp stood a mile from any water"
+    told = lorestudio("choose", vault, "--chat", chat, "--context", f"era={era}", "--dry-run").stdout
+    assert " ".join(told.split()) == f"context: era: {era}"
 
 
 def test_a_preset_is_made_listed_renamed_and_removed(lorestudio: Run, vault: Path, chat: Path, tmp_path: Path) -> None:
