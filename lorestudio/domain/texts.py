@@ -58,10 +58,13 @@ def shorten(text: str, limit: int) -> str:
     return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
 
 
-def meant(name: str, known: Iterable[str], most: int = 1) -> str:
-    """A blank and the question whether one of the known names was meant that are nearly this one, "" for none."""
+def meant(name: str, known: Iterable[str], most: int = 1, likeness: float = 0.6) -> str:
+    """A blank and the question whether one of the known names was meant that are nearly this one, "" for none.
+
+    The higher `likeness`, up to 1, the fewer slips of the keyboard may lie between them.
+    """
     names = {each.lower(): each for each in known}
-    near = ", ".join(f"“{names[each]}”" for each in get_close_matches(name.lower(), names, most))
+    near = ", ".join(f"“{names[each]}”" for each in get_close_matches(name.lower(), names, most, likeness))
     return f" Did you mean {near}?" if near else ""
 
 

@@ -446,7 +446,7 @@ def _about_entries(raws: Sequence[Raw], entries: Sequence[BookEntry]) -> Iterato
         members = others if isinstance(others, Mapping) else ()
         unknown.update(f"extensions.{member}" for member in members if not member.startswith(OWN))
     for member, amount in unknown.items():
-        hint = meant(member, USED)
+        hint = meant(member, USED, likeness=0.85)  # other programs' fields are called otherwise, and mean otherwise
         yield f"{_entries(amount)} the field “{member}”, which the scan does not know: it changes nothing.{hint}"
     automated = sum(truthy(raw.get("automationId")) for raw in raws)
     if automated:

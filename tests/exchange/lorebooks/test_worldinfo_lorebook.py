@@ -48,6 +48,13 @@ def test_what_has_no_effect_is_said(field: dict[str, object], words: str) -> Non
     assert words in remarks({"key": ["a"], **field})
 
 
+@pytest.mark.parametrize("field", ["priority", "folder", "id", "active"])
+def test_a_field_of_another_program_is_taken_for_no_slip(field: str) -> None:
+    """It means something else than the field of World Info that is spelled most like it."""
+    told = remarks({"key": ["a"], field: 3})
+    assert (f"the field “{field}”" in told, "Did you mean" in told) == (True, False)
+
+
 def test_what_many_entries_have_in_common_is_said_once() -> None:
     entries = {str(uid): {"uid": uid, "key": ["/(/"], "comment": f"E{uid}", "position": 0} for uid in range(5)}
     [told] = read_lorebook({"entries": entries}).remarks
