@@ -296,6 +296,7 @@ class EntryPane(Pane):
         store.unseen.connect(self._unseen)
         store.failed.connect(self._read_failed)
         store.save_failed.connect(self._save_failed)
+        store.writing.connect(self._show_dirty)
         store.keep_failed.connect(lambda error: self._say(str(error), "warning"))
 
     # ---- showing ----------------------------------------------------------------------------------------------------
@@ -616,7 +617,6 @@ class EntryPane(Pane):
     # ---- saving -----------------------------------------------------------------------------------------------------
 
     def _was_saved(self, buffer: NoteBuffer) -> None:
-        self._show_dirty()
         if buffer.path == self.path:
             self._clash, self._saved_again = None, False
             self._say_nothing()
@@ -629,7 +629,6 @@ class EntryPane(Pane):
             self.editor.settle()
 
     def _clashed(self, buffer: NoteBuffer, found: OnDisk) -> None:
-        self._show_dirty()
         if buffer.path != self.path:
             return
         self._clash = found
@@ -670,7 +669,6 @@ class EntryPane(Pane):
                 self.tabs.setCurrentIndex(TEXT)
 
     def _save_failed(self, buffer: NoteBuffer, error: object) -> None:
-        self._show_dirty()
         if buffer.path == self.path:
             self._say(tr("{error} Your text is kept here.", error=error), "error", (("again", tr("Try again")),))
 

@@ -68,12 +68,13 @@ def _moved(home: Path, before: bytes) -> Path | None:
 
 
 class NoteStore(QObject):
-    """The open notes. All signals but `failed` carry a buffer.
+    """The open notes. All signals but `failed` and `writing` carry a buffer.
 
     `agreed` says that the file holds what its note started from.
     `opened` follows reading; `saved` follows a save; `clashed` carries a buffer and what is on disk instead of what it
     started from; `reloaded` says that an unchanged note was taken from disk again; `unseen` carries a buffer and why
-    its file could not be looked at, once for each reason; `failed` carries a path and the error.
+    its file could not be looked at, once for each reason; `failed` carries a path and the error. `writing` says that
+    other notes are being written than before, or none.
     """
 
     opened = Signal(object)
@@ -85,6 +86,7 @@ class NoteStore(QObject):
     failed = Signal(object, object)
     save_failed = Signal(object, object)
     keep_failed = Signal(object)
+    writing = Signal()
 
     def __init__(self, drafts: Drafts, jobs: Jobs, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -205,6 +207,7 @@ class NoteStore(QObject):
         if buffer is None or not buffer.dirty or self._waits(partial(self.save, path, within)):
             return
         self._saving.add(path)
+        self.writing.emit()
         text, digest, write = buffer.text, buffer.digest, self.write
 
         def work(_report: object) -> str:
@@ -250,6 +253,7 @@ class NoteStore(QObject):
         drafts, write = self._drafts.all, self.write
         pending = {path: draft for path, draft in drafts.items() if paths is None or path in paths}
         self._saving.update(pending)
+        self.writing.emit()
 
         def ended(problems: list[str]) -> None:
             self._saving.difference_update(pending)
@@ -278,6 +282,7 @@ class NoteStore(QObject):
         return bool(self._saving)
 
     def _do_waiting(self) -> None:
+        self.writing.emit()
         waiting, self._waiting = self._waiting, []
         for then in waiting:
             then()

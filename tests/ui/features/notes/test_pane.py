@@ -1049,6 +1049,14 @@ def test_while_a_note_is_written_another_one_can_be_saved(alone) -> None:
     gate.set()
     alone.settle()
     assert (pane.unsaved, pane.save_button.isEnabled()) == (False, True)
+    gate.clear()
+    write(pane, "more")
+    pane.store.save_all(None, lambda _problems: None)
+    write(pane, "even more")
+    assert not pane.save_button.isEnabled()
+    gate.set()
+    alone.settle()
+    assert (pane.unsaved, pane.save_button.isEnabled()) == (True, True)
 
 
 def test_a_save_that_failed_can_be_tried_again(alone) -> None:
