@@ -278,8 +278,8 @@ class Reading(QObject):
 
     With `cache_file`, the cache of parsed vaults, changes on disk are followed. `unsaved` gives the files that have an
     unsaved text, whose notes stay until a person decides. `as_read` says that the vaults are on disk as they are shown,
-    `taken_in` what of them is another there and was not asked about, `beside_changed` that something beside the notes
-    may be another there, such as a picture.
+    `taken_in` what of them was another there and is shown now, `beside_changed` that something beside the notes may be
+    another there, such as a picture.
     """
 
     as_read = Signal()
@@ -307,6 +307,8 @@ class Reading(QObject):
         self.at_once = False
         """Whether what changes in the vaults is taken in without asking, also where a run rests on what was read."""
         self._told = ""
+        self._waiting: tuple[VaultState | None, LibraryNews] | None = None
+        """What was told and not taken in, and the state of the vaults that it came after."""
         if self._follower is not None:
             session.project_shown.connect(self._follow_books)
             self._follower.changed.connect(self._vaults_changed)
@@ -438,7 +440,7 @@ class Reading(QObject):
 
     def _forget_wanted(self, _before: Project | None, _now: Project | None, renewed: str) -> None:
         if not renewed:
-            self._wanted = None
+            self._wanted = self._waiting = None
 
     def reload(self) -> None:
         """Read the same files again; what was changed here and is in no file yet stays, as one step."""
@@ -487,9 +489,9 @@ class Reading(QObject):
 
     def take_at_once(self, *, at_once: bool) -> None:
         """Take in what changes in the vaults without asking, also what waits, or say it and wait from now on."""
-        self.at_once = at_once
-        if at_once and self._told and self._runs.stale == self._told:
-            self.reload()
+        self.at_once, project = at_once, self._session.project
+        if at_once and self._waiting and project is not None and project.vault_state is self._waiting[0]:
+            self._vaults_changed(self._waiting[1])
 
     def notes_written(self, paths: Collection[Path]) -> None:
         """Take in notes that were written, made, moved or removed from here, and run the chat again with them."""
@@ -688,6 +690,7 @@ class Reading(QObject):
                 self.beside_changed.emit()
             return
         if news.index.digest == project.index.digest:
+            self._waiting = None
             if self._told and self._runs.stale == self._told:
                 self._runs.stale = ""
                 session.state_changed.emit()
@@ -697,15 +700,19 @@ class Reading(QObject):
         told = tr("The vault has changed on disk: {changes}.", changes=changes)
         why = tr("{told} The results below are from before.", told=told)
         opened = news.reason is RefreshReason.OPENED
-        may = self.at_once or (not session.busy and (opened or not self._runs.traces))
+        free = not session.busy or (self.at_once and self._runs.replaying)  # what is read would take its place
+        may = free and (self.at_once or opened or not self._runs.traces)
         if may and not _lost(project, news.index, self.unsaved()):
             now = replace(project, index=news.index, vault_state=news.state)
             session.set_project(now, renewed="" if opened else why)
-            self.taken_in.emit("" if opened else told)
+            if not opened:
+                self.taken_in.emit(told)
             return
         self._runs.stale = self._told = why
+        self._waiting = project.vault_state, news
         session.state_changed.emit()
-        session.notice.emit(Notice(told, "warning", actions=("vault.reload", "vault.at_once"), key=VAULT_CHANGED))
+        ways = ("vault.reload",) if self.at_once else ("vault.reload", "vault.at_once")
+        session.notice.emit(Notice(told, "warning", actions=ways, key=VAULT_CHANGED))
 
 
 def _telling(job: Job) -> OnRead:

@@ -106,6 +106,8 @@ def test_who_wants_it_so_sees_what_changes_on_disk_in_the_runs_at_once(make_wind
     qtbot.wait(300)  # the watcher has to stand before there is anything to see
     write(tmp_path / "vault", "Tower")
     qtbot.waitUntil(lambda: "Tower" in session.runs.stale, timeout=15_000)
+    session.parts.adjust("Depth", settings=session.project.settings.model_copy(update={"scan_depth": 7}))
+    assert session.busy, "also while the chat is run"
     next(each for each in window.bars.findChildren(QPushButton) if each.text() == "Always reload at once").click()
     qtbot.waitUntil(lambda: not session.busy and injected() == ["Tower"], timeout=15_000)
     assert window.bars.texts == []
@@ -113,10 +115,17 @@ def test_who_wants_it_so_sees_what_changes_on_disk_in_the_runs_at_once(make_wind
     qtbot.waitUntil(lambda: not session.busy and injected() == ["Gate", "Tower"], timeout=15_000)
     assert window.bars.texts == []
     assert window.statusBar().currentMessage() == "The vault has changed on disk: 1 with other keys (Gate)."
+    session.reading.unsaved = lambda: [gate]
+    gate.unlink()
+    qtbot.waitUntil(lambda: "Gate" in session.runs.stale, timeout=15_000)
+    assert [each.text() for each in window.bars.findChildren(QPushButton)] == ["Reload from disk"]
+    session.reading.unsaved = list
+    window.run("vault.reload")
+    qtbot.waitUntil(lambda: not session.busy and injected() == ["Tower"], timeout=15_000)
     window.run("vault.at_once")
     write(tmp_path / "vault", "Wall")
     qtbot.waitUntil(lambda: "Wall" in session.runs.stale, timeout=15_000)
-    assert titles(session) == ["Gate", "Tower"]
+    assert titles(session) == ["Tower"]
 
 
 @pytest.mark.always
@@ -137,6 +146,8 @@ def test_a_change_that_is_taken_back_on_disk_is_said_no_more(make_window, qtbot,
     wall.unlink()
     qtbot.waitUntil(lambda: window.bars.texts == [], timeout=15_000)
     assert (session.runs.stale, out_of_date()) == ("", False)
+    window.run("vault.at_once")
+    assert titles(session) == ["Gate"], "nothing waits any more"
 
 
 def test_without_a_run_a_change_on_disk_is_taken_in_and_what_is_looked_at_stays(make_window, qtbot, tmp_path):

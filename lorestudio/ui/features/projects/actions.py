@@ -64,7 +64,6 @@ def stopped_entry(trace: Trace, title: str = "") -> tuple[int, str] | None:
 COACHED: Final = "demo/coached"
 """Whether the minute on one note was shown to this person once."""
 
-
 AT_ONCE: Final = "vault/at_once"
 """Whether this person wants changes on disk to be taken in without asking."""
 
@@ -161,7 +160,7 @@ class ProjectsFeature(Feature):
         self.context.session.project_replaced.connect(self._forget_changes)
         reading = self.context.session.reading
         reading.as_read.connect(lambda: self.context.bars.drop(VAULT_CHANGED))
-        reading.taken_in.connect(lambda told: self.context.flash(told) if told else None)
+        reading.taken_in.connect(self.context.flash)
         reading.at_once = str(self.context.settings.value(AT_ONCE, "")) == "true"
         self.context.session.choice_changed.connect(self._forget_remarks)
         self.context.session.traces_changed.connect(lambda _generations: self._look())
