@@ -338,16 +338,17 @@ class SearchField(QLineEdit):
         self, parent: QWidget, name: str, placeholder: str = "", changed: Slot | None = None, tip: str = ""
     ) -> None:
         super().__init__(parent, placeholderText=placeholder, clearButtonEnabled=True)
-        self._empty = QSize()
+        self._width = 0  # without the button that empties it
         named(self, name, tip)
         if changed is not None:
             self.textChanged.connect(changed)
 
     def sizeHint(self) -> QSize:
-        """Qt: as while it is empty: with the button that empties it, what is beside would move at the first letter."""
-        if not self.text() or self._empty.isEmpty():
-            self._empty = super().sizeHint()
-        return self._empty
+        """Qt: as wide as while it is empty: what is beside would move at the first letter."""
+        size = super().sizeHint()
+        if not (self.text() and self._width):
+            self._width = size.width()
+        return QSize(self._width, size.height())
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Qt: see the class."""
