@@ -16,7 +16,7 @@ from lorestudio.studio.project.files import write_bytes
 from lorestudio.ui.shell.actions import RARE, Action, Commands, Need, Where
 from lorestudio.ui.shell.bars import StatusLine
 from lorestudio.ui.shell.layout import PaneLayout
-from lorestudio.ui.shell.qt import later
+from lorestudio.ui.shell.qt import later, native
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import Notice, Tone, sentence_of, tr
 from lorestudio.ui.state.drafts import Drafts, LivePreview
@@ -106,6 +106,12 @@ class Context(QObject):
     def flash(self, text: str) -> None:
         """Say something that need not stay."""
         self.status.flash(text)
+
+    def flash_step(self, title: str) -> None:
+        """Say that this was done as one step, and what takes it back."""
+        keys = native(self.action("adjust.undo").shortcut())
+        back = tr("Undo takes it back ({keys} in the chat).", keys=keys) if keys else tr("Undo takes it back.")
+        self.flash(tr("Done: {title}. {back}", title=title, back=back))
 
     def failing(self, key: str, tone: Tone = "error") -> Callable[[Exception], None]:
         """What says of a job that it has failed; `key` as in a `Notice`."""

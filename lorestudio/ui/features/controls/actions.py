@@ -353,7 +353,7 @@ class ControlsFeature(Feature):
 
     def _adjust(self, title: str, controls: ChatControls) -> None:
         self.context.session.parts.adjust(title, controls=controls)
-        self.context.flash(tr("Done: {title}. Undo takes it back (Ctrl+Z in the chat).", title=title))
+        self.context.flash_step(title)
 
 
 def _shown(chip: ControlChip) -> tuple[object, ...]:

@@ -303,12 +303,14 @@ class SearchFeature(Feature):
             dialog.preview()
         elif use_settings is not None:
             use_settings()
+        else:
+            self.context.flash(tr("All of point {number} is set already.", number=at.number))
 
     def _use_settings(self, trial: TuningTrial, at: TriedPoint) -> None:
         title = tr("Settings of point {number}", number=at.number)
         settings = trial.space.settings_at(trial.settings, at.point)
         self.context.session.parts.configure(title, trial.system, settings)
-        self.context.flash(tr("Done: {title}. Undo takes it back (Ctrl+Z in the chat).", title=title))
+        self.context.flash_step(title)
 
     def keep(self) -> None:
         """Ask for a name, and keep its settings under it."""

@@ -12,7 +12,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QUrl
-from PySide6.QtGui import QDesktopServices, QGuiApplication, QKeySequence
+from PySide6.QtGui import QDesktopServices, QGuiApplication
 from PySide6.QtWidgets import QDialog, QWidget
 
 from lorestudio.domain.entry import Entry, LeftOutNote, NoteProblem, VaultIndex
@@ -40,6 +40,7 @@ from lorestudio.ui.features.vault.pane import VaultPane
 from lorestudio.ui.features.vault.table import Note, note_folder, note_kind, note_title
 from lorestudio.ui.shell.actions import Action, Where, about
 from lorestudio.ui.shell.feature import Context, Feature, late_pane
+from lorestudio.ui.shell.qt import native
 from lorestudio.ui.shell.words import Notice, Tone, count, tr
 from lorestudio.ui.state.note_changes import READ_ONLY, Done, NoteWork, Plan, paths_of, what_was_done
 from lorestudio.ui.state.session import Session
@@ -663,7 +664,7 @@ class VaultFeature(Feature):
             self.context.say(Notice(text, tone, "\n".join(done.remarks), (action,), "notes"))
         else:  # the rows say what it did; nothing is pushed down for it
             self.context.bars.drop("notes")
-            keys = self.context.action(action).shortcut().toString(QKeySequence.SequenceFormat.NativeText)
+            keys = native(self.context.action(action).shortcut())
             more = tr("{keys} makes it again.", keys=keys) if done.undone else tr("{keys} takes it back.", keys=keys)
             self.context.flash(f"{text} {more}")
         written = dict.fromkeys(path for one in done.changes.changes for path in (one.path, one.place))

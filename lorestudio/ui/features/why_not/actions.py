@@ -159,7 +159,7 @@ class WhyNotFeature(Feature):
             self._work.carry_out(plan, then=then, refused=lambda text: say(Notice(text, "error", key="notes")))
         else:
             self._applied = wanted, self._about()
-            self.context.flash(tr("Done: {title}. Undo takes it back (Ctrl+Z in the chat).", title=change.title))
+            self.context.flash_step(change.title)
             if change.controls is not None:
                 session.parts.adjust(change.title, controls=change.controls)
             else:

@@ -100,9 +100,13 @@ def test_a_point_is_looked_at_kept_and_used(window: MainWindow, monkeypatch, tmp
     project = window.session.project
     assert project is not None
     assert (project.settings.scan_depth, project.settings.max_entries) == (5, 2)
-    assert window.status.currentMessage().startswith("Done: Settings of point ")
+    said = window.status.currentMessage()
+    assert said.startswith("Done: Settings of point ")
+    assert said.endswith("Undo takes it back (Ctrl+Z in the chat).")
     assert "before the last change" in there.state.text()
     assert there.view.isEnabled(), "another point may be better"
+    there.acts["use"].click()
+    assert window.status.currentMessage().endswith(" is set already.")
     window.session.parts.undo()
     settle(window)
     assert window.session.project.settings.scan_depth == 1
