@@ -107,10 +107,12 @@ class ExpectationsPane(Pane):
         self.model.set_rows(rows)
         failed = len(checked.failed) + len(problems)
         words = count(len(rows), "expectation", "expectations")
-        well = tr("all met") if rows else ""
-        done = tr("{failed} of {all} not met", failed=number(failed), all=words) if failed else f"{words}: {well}"
+        done, note = tr("{all}: all met", all=words), "" if state else tr("all met")
+        if failed:
+            done = tr("{failed} of {all} not met", failed=number(failed), all=words)
+            note = tr("{failed} not met", failed=number(failed))
         self.state.setText(state or done)
-        self.note_changed.emit(tr("{failed} not met", failed=number(failed)) if failed else well)
+        self.note_changed.emit(note)
         self.pages.setCurrentIndex(0)
         if self.current is None and rows:
             self.view.choose(rows[0].place)

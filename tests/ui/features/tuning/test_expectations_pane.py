@@ -37,8 +37,9 @@ def test_an_item_that_cannot_be_read_is_a_row_and_cannot_be_removed(theme: Theme
         "1 of 1 expectation not met", ["1 not met"], False,
     )  # fmt: skip
     assert pane.focus_target() is pane.view
-    pane.show_checked(CheckedChat("Tale", "DeepLore", ()), (), "Checking…")
-    assert (pane.state.text(), heads[-1]) == ("Checking…", "")
+    unseen = CheckedExpectation(Judged(Expectation(Should.IN, ("places/Lamp.md",))))
+    pane.show_checked(CheckedChat("Tale", "DeepLore", (unseen,)), (), "Replay the chat.")
+    assert (pane.state.text(), heads[-1]) == ("Replay the chat.", ""), "nothing was checked"
     pane.show_nothing("Nothing expected", "Say something.")
     assert (pane.story.text(), pane.state.text(), heads[-1]) == ("", "", "")
 
