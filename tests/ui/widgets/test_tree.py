@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from PySide6.QtCore import QModelIndex, QPoint, QRectF, QSize, Qt
-from PySide6.QtGui import QContextMenuEvent, QGuiApplication, QStandardItemModel
+from PySide6.QtGui import QContextMenuEvent, QGuiApplication, QStandardItem, QStandardItemModel
 from PySide6.QtTest import QAbstractItemModelTester, QTest
 from PySide6.QtWidgets import QApplication, QMenu, QStyledItemDelegate, QStyleOptionViewItem
 
@@ -236,6 +236,22 @@ def test_the_chosen_row_stays_in_sight_where_rows_above_get_higher(qtbot: QtBot)
         view.scheduleDelayedItemsLayout()
         drain()
         assert view.viewport().rect().contains(view.visualRect(view.currentIndex())) == stays
+
+
+def test_what_is_closed_around_the_chosen_row_stays_closed(qtbot: QtBot) -> None:
+    model, view = QStandardItemModel(), RowTree()
+    model.appendRow(above := QStandardItem("Places"))
+    above.appendRow(QStandardItem("Bell"))
+    view.setModel(model)
+    qtbot.addWidget(view)
+    view.show()
+    view.expandAll()
+    drain()
+    view.setCurrentIndex(above.child(0).index())
+    view.collapseAll()
+    drain()
+    view.resize(view.width(), view.height() - 40)
+    assert not view.isExpanded(above.index())
 
 
 def test_a_row_whose_words_wrap_is_as_high_as_they_need(qtbot: QtBot, theme: Theme) -> None:

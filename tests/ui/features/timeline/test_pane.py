@@ -219,6 +219,7 @@ def test_what_changed_since_the_turn_before_is_said_with_links(window: MainWindo
     assert "Since #2:" in pane.changes.text()
     assert ">Skarn</a>" in pane.changes.text()
     assert "Prompt cache: " in pane.cache.text()
+    assert pane.changes.focusPolicy() is Qt.FocusPolicy.StrongFocus, "Tab comes to its links"
     pane.changes.linkActivated.emit("entry:1")
     assert window.selection.entry == 1
 
