@@ -196,12 +196,7 @@ class SearchPane(Pane):
 
     def replace(self) -> None:
         """Replace what is ticked, as one step that can be undone."""
-        try:
-            replacer = self._replacer()
-        except InputError as error:
-            self.state.setText(sentence_case(error.message))
-            return
-        chosen = self._chosen()
+        replacer, chosen = self._replacer(), self._chosen()
         if replacer is None or not chosen:
             return
         paths = [note.path for note in chosen]
@@ -271,18 +266,18 @@ class SearchPane(Pane):
     # ---- replacing --------------------------------------------------------------------------------------------------
 
     def _replacer(self) -> Replacer | None:
-        """What replaces, None where nothing is searched. Raises InputError."""
-        return Replacer(self._query, self.replacement.text()) if self._query is not None else None
+        """What replaces, None where nothing is searched, and where it cannot be read, which is said."""
+        try:
+            return Replacer(self._query, self.replacement.text()) if self._query is not None else None
+        except InputError as error:
+            self.state.setText(sentence_case(error.message))
+            return None
 
     def _preview(self) -> None:
         """Show in each line what takes the place of the hit; worked out in a job, as there may be thousands."""
         self._look += 1
         mine = self._look
-        try:
-            replacer = self._replacer() if self.more.isChecked() else None
-        except InputError as error:
-            self.state.setText(sentence_case(error.message))
-            replacer = None
+        replacer = self._replacer() if self.more.isChecked() else None
         notes = [group.key for group in self.model.groups if isinstance(group.key, FoundNote)]
         if replacer is None or not notes:
             self._show_new({})
