@@ -18,7 +18,7 @@ from PySide6.QtCore import QCoreApplication, QEvent, QObject
 
 from lorestudio.domain.lifecycle import Cancelled, heed
 from lorestudio.ui.shell import jobs as window_jobs
-from lorestudio.ui.shell.jobs import ENDING_SECONDS, Job, Jobs, Newest, Strand, window_loop
+from lorestudio.ui.shell.jobs import ENDING_SECONDS, Beat, Job, Jobs, Newest, Strand, window_loop
 from tests.ui.conftest import drain
 
 if TYPE_CHECKING:
@@ -606,3 +606,13 @@ def test_what_a_strand_stops_by_itself_does_not_keep_it_busy(jobs: Jobs, qtbot: 
         strand.start(work, failed=lambda error: pytest.fail(str(error)))
     qtbot.waitUntil(lambda: strand.idle)
     strand.close()
+
+
+def test_news_are_due_once_in_a_beat_however_often_somebody_asks(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 0.25  # of a computer that was switched on just now
+    with monkeypatch.context() as patch:
+        patch.setattr(window_jobs.time, "monotonic", lambda: now)
+        usual, eager, told = Beat(1), Beat(1, at_once=True), []
+        for now in (0.25, 0.75, 1.0, 1.25, 1.75, 2.0, 2.25):
+            told += [(name, now) for name, beat in (("usual", usual), ("eager", eager)) if beat.due()]
+    assert told == [("eager", 0.25), ("usual", 1.25), ("eager", 1.25), ("usual", 2.25), ("eager", 2.25)]

@@ -120,6 +120,7 @@ def test_who_wants_it_so_sees_what_changes_on_disk_in_the_runs_at_once(make_wind
     qtbot.waitUntil(lambda: "Gate" in session.runs.stale, timeout=15_000)
     assert [each.text() for each in window.bars.findChildren(QPushButton)] == ["Reload from disk"]
     session.reading.unsaved = list
+    assert make_window().commands.actions["vault.at_once"].isChecked(), "another window is the same person's"
     window.run("vault.reload")
     qtbot.waitUntil(lambda: not session.busy and injected() == ["Tower"], timeout=15_000)
     window.run("vault.at_once")

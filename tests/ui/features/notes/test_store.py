@@ -293,10 +293,25 @@ def test_a_note_that_was_renamed_while_it_is_written_is_gone_on_with_after_that(
     store.save(path)
     new = path.rename(path.with_name("Wyrm.md"))
     store.go_on(buffer, new, lambda: told.all.append(("went on", new)))
+    assert store.buffers.get(path) is buffer
     gate.set()
     done()
     assert (store.buffers.get(path), store.buffers.get(new).text) == (None, f"mine {TEXT}")
     assert told.names == ["opened", "went on"]
+
+
+def test_what_begins_after_all_was_saved_where_nothing_was_unsaved_is_being_written(
+    store, buffer, path, done, gate, qtbot
+) -> None:
+    ended: list[list[str]] = []
+    store.save_all(None, ended.append)
+    typed(buffer, "mine ")
+    store.save(path)
+    qtbot.waitUntil(lambda: ended == [[]])
+    assert store.saving(path)
+    gate.set()
+    done()
+    assert (store.saving(path), buffer.dirty) == (False, False)
 
 
 @pytest.mark.parametrize("all_first", [False, True])

@@ -133,6 +133,10 @@ def test_the_text_stays_where_it_is_when_lines_that_are_hidden_come_and_go(make_
     editor.undo()
     drain()
     assert editor.body.firstVisibleBlock().text() == f"Line {scrolled}."
+    editor.body.verticalScrollBar().setValue(20)
+    editor.buffer.apply(editor.buffer.note.set("keys", ["wyrm"]))
+    drain()
+    assert editor.body.firstVisibleBlock().text() == "Line 20."
 
 
 @pytest.mark.parametrize("keys", [KEYS.MoveToStartOfDocument, KEYS.MoveToPreviousLine, KEYS.MoveToPreviousChar])
