@@ -244,7 +244,6 @@ class BodyEdit(QPlainTextEdit):
         if self._hidden and self._scrolled is not None:
             self._hide()
             self.verticalScrollBar().setValue(self._scrolled)  # Qt keeps the first line's number, with hidden ones
-            self.scrollContentsBy(0, 0)
         self._scrolled = None
 
     def _use_font(self) -> None:
