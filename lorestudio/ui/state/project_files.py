@@ -138,7 +138,6 @@ class ChatFollower(QObject):
                 lambda _job: with_chat_reread(project),
                 done=lambda read: self._take(project, read) if read is not None else None,
                 failed=_failed,
-                owner=self,
             )
 
     def _take(self, project: Project, read: Project) -> None:
@@ -254,9 +253,7 @@ class VaultFollower(QObject):
                 self.failed.emit(str(error))
 
         title = tr("Following the vault")
-        job = self._jobs.start(
-            title, work, failed=failed, reported=lambda told: self._hear(job, told), owner=self, standing=True
-        )
+        job = self._jobs.start(title, work, failed=failed, reported=lambda told: self._hear(job, told), standing=True)
         return job
 
     def _hear(self, job: Job, told: LibraryNews | str) -> None:

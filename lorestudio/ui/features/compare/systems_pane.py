@@ -363,9 +363,7 @@ class SystemsPane(Pane):
         self.choose_button.hide()
         self.say_empty(tr("Loading the systems…"), "")
         title = tr("Loading the systems")
-        self._session.jobs.start(
-            title, lambda _job: tuple(KINDS.values()), done=self._loaded, failed=self._not_loaded, owner=self
-        )
+        self._session.jobs.start(title, lambda _job: tuple(KINDS.values()), done=self._loaded, failed=self._not_loaded)
 
     def _loaded(self, _kinds: object) -> None:
         self.choose_button.show()

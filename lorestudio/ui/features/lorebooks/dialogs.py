@@ -366,7 +366,7 @@ class ImportBooksDialog(LoreDialog):
             return
         self._work.jobs.start(
             tr("Making a vault"), lambda _job: _new_vault(plan, target, self._keep_in, report),
-            done=lambda _none: self._opened(target), failed=self._failed, owner=self,
+            done=lambda _none: self._opened(target), failed=self._failed,
         )  # fmt: skip
 
     def _opened(self, target: Path) -> None:

@@ -347,9 +347,7 @@ class Proposing(QObject):
                 self.row_changed.emit(row)
 
         title = tr("Judging a proposal")
-        self._session.jobs.start(
-            title, lambda _report: judge.edited(proposal, value), done=done, failed=self._not_done, owner=self
-        )
+        self._session.jobs.start(title, lambda _report: judge.edited(proposal, value), done=done, failed=self._not_done)
 
     def accept(self, rows: Sequence[Row], value: Value | None = None) -> None:
         """Write the proposals of these rows; `value` is what the person made of the only one just now."""

@@ -363,7 +363,7 @@ class TuningFeature(Feature):
             return expected, checked(project, expected.every, label, traces if expected.every else ())
 
         title, failed = tr("Checking what is expected"), partial(self._failed, seen)
-        self._newest.start(title, work, done=lambda found: self._found(seen, *found), failed=failed, owner=self)
+        self._newest.start(title, work, done=lambda found: self._found(seen, *found), failed=failed)
 
     def _found(self, seen: tuple[Project, Simulator | None], expected: Expectations, found: CheckedChat) -> None:
         self._seen, self._expected, self.checked = seen, expected, found

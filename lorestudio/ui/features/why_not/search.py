@@ -217,7 +217,7 @@ class RowWork(QObject, Generic[_Answer]):
 
         self._newest.start(
             tr(self.TITLE), work, done=lambda _none: self.look(), failed=partial(self._failed, wanted),
-            reported=self._learnt, owner=self,
+            reported=self._learnt,
         )  # fmt: skip
 
     def _take_run(self) -> None:
