@@ -59,10 +59,7 @@ def shorten(text: str, limit: int) -> str:
 
 
 def meant(name: str, known: Iterable[str], most: int = 1, likeness: float = 0.6) -> str:
-    """A blank and the question whether one of the known names was meant that are nearly this one, "" for none.
-
-    The higher `likeness`, up to 1, the fewer slips of the keyboard may lie between them.
-    """
+    """A blank and the question whether one of the known names was meant that are so much like it, "" for none."""
     names = {each.lower(): each for each in known}
     near = ", ".join(f"“{names[each]}”" for each in get_close_matches(name.lower(), names, most, likeness))
     return f" Did you mean {near}?" if near else ""

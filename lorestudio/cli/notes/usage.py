@@ -65,24 +65,21 @@ def usage(
     else:
         lore = [row for row in rows if not row.entry.guide]
         screen = Screen()
-        screen.print(_table(lore, with_chat=with_chat, uncounted="" if chat is not None else ": give --chat"))
+        none = "nothing is counted" if chat is not None else "nothing is counted: give --chat"
+        screen.print(_table(lore, none, with_chat=with_chat))
         for line in _kept_out(lore, runs) if with_chat else ():
             screen.print(line)
 
 
-def _table(rows: Sequence[UsageRow], *, with_chat: bool, uncounted: str) -> Table:
-    """The entries that fired, at most so many; what never did is a number below. DeepLore's counts where it has any.
-
-    `uncounted` says what would give counts where there are none.
-    """
+def _table(rows: Sequence[UsageRow], none: str, *, with_chat: bool) -> Table:
+    """The entries that fired, at most so many, with DeepLore's counts if any; below how many never did, or `none`."""
     counted = not with_chat or any(row.recorded != UNUSED for row in rows)
     fired = [row for row in rows if row.fired.matched or row.recorded.matched or row.recorded.injected]
     here = (figure("matched\nhere"), figure("injected\nhere")) if with_chat else ()
     there = (figure("matched\nDeepLore"), figure("injected\nDeepLore"), fixed("last used")) if counted else ()
     silent = len(rows) - len(fired)
     more = f"{len(fired) - _SHOWN} more fired; " if len(fired) > _SHOWN else ""
-    told = f"{more}{silent} of {len(rows)} entries never fired"
-    told = told if fired or with_chat else f"nothing is counted{uncounted}"
+    told = f"{more}{silent} of {len(rows)} entries never fired" if fired or with_chat else none
     return filled(
         table(fold("entry"), *here, *there, caption=told),
         (

@@ -574,8 +574,7 @@ class ChangeLog:
         self._elsewhere = tuple(step for step in steps if step not in inside and not step.undone)
 
     def _is_about(self, change: LoggedChange) -> bool:
-        folders = {each.parent for each in self._about}
-        new = change.before is None or change.home not in folders
+        new = change.before is None or change.home not in {each.parent for each in self._about}
         return change.path in self._about or (new and change.home in self._about)
 
     def _is_inside(self, changes: Sequence[LoggedChange]) -> bool:
