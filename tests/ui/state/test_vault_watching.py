@@ -258,6 +258,22 @@ def test_a_project_that_was_read_already_is_followed(cached, qtbot, tmp_path):
     qtbot.waitUntil(lambda: "open" in session.project.index.entries[0].content, timeout=15_000)
 
 
+def test_what_changes_while_something_is_read_waits_also_for_who_wants_it_at_once(cached, qtbot, tmp_path):
+    write(tmp_path / "vault", "Gate")
+    session = cached()
+    session.reading.open([tmp_path / "vault"])
+    qtbot.waitUntil(lambda: titles(session) == ["Gate"] and session.jobs.idle)
+    qtbot.wait(300)
+    session.reading.take_at_once(at_once=True)
+    session.set_activity("Reading another vault…")
+    write(tmp_path / "vault", "Attic")
+    qtbot.waitUntil(lambda: "Attic" in session.runs.stale, timeout=15_000)
+    assert titles(session) == ["Gate"]
+    session.set_activity("")
+    session.reading.take_at_once(at_once=True)
+    assert titles(session) == ["Attic", "Gate"]
+
+
 def test_another_vault_that_was_read_already_is_followed_in_place_of_the_one_before(
     cached, qtbot, tmp_path, monkeypatch
 ):
