@@ -134,11 +134,9 @@ class ChatFollower(QObject):
         project = self._session.project
         if project is not None:
             self._newest.start(
-                tr("Reading the chat again"),
-                lambda _job: with_chat_reread(project),
+                tr("Reading the chat again"), lambda _job: with_chat_reread(project), failed=_failed,
                 done=lambda read: self._take(project, read) if read is not None else None,
-                failed=_failed,
-            )
+            )  # fmt: skip
 
     def _take(self, project: Project, read: Project) -> None:
         session, now, disk = self._session, self._session.project, self._parts.on_disk
@@ -535,11 +533,9 @@ class Reading(QObject):
                 self._session.set_project(replace(indexed, books=read.books), renewed=why)
 
         self._session.jobs.start(
-            tr("Taking in what was saved"),
-            lambda _report: project.with_books_reread(),
-            done=done,
+            tr("Taking in what was saved"), lambda _report: project.with_books_reread(), done=done,
             failed=(lambda _error: None) if quietly else self._session.fail,
-        )
+        )  # fmt: skip
 
     def follow(self) -> None:
         """Notice from now on what changes in the vaults of the project that is shown."""

@@ -360,8 +360,7 @@ class ImportBooksDialog(LoreDialog):
         able(self.ok, False, tr("Wait until it is done."))
         if target in self._work.folders:
             self._work.carry_out(
-                lambda vaults: plan(_of(vaults, target)).planned, self.carried_out, refused=self.refuse,
-                report=report,
+                lambda vaults: plan(_of(vaults, target)).planned, self.carried_out, refused=self.refuse, report=report,
             )  # fmt: skip
             return
         self._work.jobs.start(

@@ -484,13 +484,9 @@ class TuningFeature(Feature):
             self._show_steps(found, count(len(found), "step was tried", "steps were tried"), running=running)
 
         self._stepping.start(
-            tr("Trying every setting"),
-            work,
-            done=partial(told, running=False),
-            failed=self.context.failing("scores", "warning"),
-            reported=partial(told, running=True),
-            owner=self.scores,
-        )
+            tr("Trying every setting"), work, done=partial(told, running=False), reported=partial(told, running=True),
+            failed=self.context.failing("scores", "warning"), owner=self.scores,
+        )  # fmt: skip
         told((), running=True)
 
     def _show_steps(self, found: Sequence[StepEffect], tried: str, *, running: bool) -> None:
