@@ -19,9 +19,6 @@ from lorestudio.llm.messages import ChatReply
 from lorestudio.llm.profiles import Api
 from tests.llm.server import KEY, REQUEST, Behaviour, Call, Server, chunk, completion, events, reply
 
-WAIT_S = 60
-"""What has not happened by then never does; a busy machine takes its time."""
-
 PLAIN_KEY = "zebra-crossing-quagga"
 HTML = "<!DOCTYPE html><html><head><title>Sign  in &amp; go</title></head><body>Hello</body></html>"
 
@@ -99,10 +96,10 @@ def failure_of(
         async with Server(behaviour) as server:
             with pytest.raises(LlmError) as caught:
                 await ask(server, streamed, api, timeout_ms)
-            await asyncio.wait_for(server.hung_up.wait(), WAIT_S)
+            await asyncio.wait_for(server.hung_up.wait(), 2)
             return caught.value
 
-    return asyncio.run(asyncio.wait_for(scenario(), WAIT_S))
+    return asyncio.run(asyncio.wait_for(scenario(), 10))
 
 
 def error(message: str, **more: object) -> dict[str, object]:
@@ -221,8 +218,8 @@ def test_refusals(case: str, streamed: bool, caplog: pytest.LogCaptureFixture) -
 )
 def test_time_limit_holds(behaviour: Behaviour, streamed: bool, api: Api) -> None:
     begun = time.monotonic()
-    failure = failure_of(behaviour, streamed=streamed, api=api, timeout_ms=300)  # by itself none of them ever ends
-    assert time.monotonic() - begun > 0.25
+    failure = failure_of(behaviour, streamed=streamed, api=api, timeout_ms=300)
+    assert 0.25 < time.monotonic() - begun < 1.5
     assert failure.kind is ErrorKind.TIMED_OUT
     assert failure.message == "Request timed out (0.3s)"
     assert "timeout" in failure.advice
@@ -395,17 +392,19 @@ Cancelling = Callable[[Server], Awaitable[object]]
 @pytest.mark.parametrize("streamed", [False, True])
 @pytest.mark.parametrize("behaviour", [never, trickle, trickled_events])
 def test_cancelling_closes_the_connection(behaviour: Behaviour, streamed: bool, api: Api) -> None:
-    async def scenario() -> None:
+    async def scenario() -> float:
         async with Server(behaviour) as server:
             task = asyncio.create_task(ask(server, streamed, api))
-            await asyncio.wait_for(server.asked.wait(), WAIT_S)
+            await asyncio.wait_for(server.asked.wait(), 2)
             await asyncio.sleep(0.05)
+            begun = time.monotonic()
             task.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await task
-            await asyncio.wait_for(server.hung_up.wait(), WAIT_S)
+            await asyncio.wait_for(server.hung_up.wait(), 2)
+            return time.monotonic() - begun
 
-    asyncio.run(scenario())  # by itself none of them hangs up
+    assert asyncio.run(scenario()) < 0.5
 
 
 def test_leaving_a_stream_closes_the_connection() -> None:
@@ -419,7 +418,7 @@ def test_leaving_a_stream_closes_the_connection() -> None:
                         break
                 with pytest.raises(ValueError, match="not arrived in full"):
                     _ = stream.reply
-            await asyncio.wait_for(server.hung_up.wait(), WAIT_S)
+            await asyncio.wait_for(server.hung_up.wait(), 2)
         return pieces
 
     assert asyncio.run(scenario()) == ["x", "x", "x"]
@@ -448,9 +447,9 @@ def test_a_stream_that_is_not_read_to_its_end_leaves_nothing_behind(ends: str, m
                         if ends == "left":
                             break
             gc.collect()
-            await asyncio.wait_for(server.hung_up.wait(), WAIT_S)
+            await asyncio.wait_for(server.hung_up.wait(), 5)
 
-    asyncio.run(asyncio.wait_for(scenario(), WAIT_S))
+    asyncio.run(asyncio.wait_for(scenario(), 10))
     gc.collect()
     assert complaints == []
 
@@ -459,7 +458,7 @@ def test_connection_is_closed_after_an_answer() -> None:
     async def scenario() -> None:
         async with Server(reply(completion("ok"))) as server:
             await ask(server, streamed=False)
-            await asyncio.wait_for(server.hung_up.wait(), WAIT_S)
+            await asyncio.wait_for(server.hung_up.wait(), 2)
 
     asyncio.run(scenario())
 
