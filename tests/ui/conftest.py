@@ -13,7 +13,7 @@ from itertools import compress
 
 os.environ["QT_QPA_PLATFORM"] = "offscreen"  # before Qt is loaded
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import pytest
 
@@ -169,6 +169,10 @@ def menu_of_picture(picture: QWidget, point: QPoint) -> QMenu:
     QApplication.sendEvent(viewport, event)
     (menu,) = (each for each in picture.findChildren(QMenu) if each.isVisible())
     return menu
+
+
+LONGEST_MENU: Final = 15
+"""No menu has more entries than this; a longer list is no longer read."""
 
 
 def titles_of(menu: QMenu, *, enabled: bool = False) -> list[str]:

@@ -90,9 +90,6 @@ MENUS: Final = {
 }  # fmt: skip
 """The menu bar, from left to right: each with the letter that opens it together with Alt."""
 
-LONGEST_MENU: Final = 15
-"""No menu has more entries than this; a longer list is no longer read."""
-
 RARE: Final = frozenset({
     "Chat/Recap", "Chat/Memories", "Chat/Chosen memory", "pane.recap", "pane.memories",
 })  # fmt: skip

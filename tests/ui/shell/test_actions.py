@@ -8,10 +8,10 @@ from PySide6.QtGui import QKeySequence
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QMenu, QMenuBar
 
-from lorestudio.ui.shell.actions import LONGEST_MENU, MENUS, RARE, Where, conflicts, pane_action
+from lorestudio.ui.shell.actions import MENUS, RARE, Where, conflicts, pane_action
 from lorestudio.ui.shell.theme import ICONS
 from lorestudio.ui.widgets.picker import Picker, ranked
-from tests.ui.conftest import drain, settle
+from tests.ui.conftest import LONGEST_MENU, drain, settle
 from tests.ui.worlds import CROWN, make_project
 
 

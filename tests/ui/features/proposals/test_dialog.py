@@ -35,11 +35,10 @@ from lorestudio.ui.features.proposals.detail import look_of
 from lorestudio.ui.features.proposals.dialog import ProposalsDialog
 from lorestudio.ui.features.proposals.worker import RowState
 from lorestudio.ui.features.providers.question_dialog import QuestionDialog
-from lorestudio.ui.shell.actions import LONGEST_MENU
 from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, DISPLAY, TOOLTIP
 from lorestudio.ui.state.drafts import Draft
 from tests.studio.proposal_world import BELL, CROWN, DAWNKEEP, SKARN, messages, vault_at
-from tests.ui.conftest import drain, titles_of
+from tests.ui.conftest import LONGEST_MENU, drain, titles_of
 from tests.ui.worlds import FakeClient, MemoryKeyring
 
 WHAT, STATE = 1, 2
