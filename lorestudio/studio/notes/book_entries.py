@@ -353,9 +353,9 @@ _Change = Callable[[Path, Mapping[str, Json], Iterator[int]], Mapping[str, Mappi
 
 
 def plan_new_entry(book: Path, title: str) -> tuple[Planned, Path]:
-    """Make an entry with this title, and the path that it will have. Raises VaultError."""
+    """Make an entry with this title, and the path that it will have. Raises InputError for a title, and VaultError."""
     text = _read(book)
-    made = {**_new_entry(text), "comment": title}
+    made = {**_new_entry(text), "comment": _titled(title)}
     uid = str(made["uid"])
     return Planned(ChangeSet(f"New entry {title}", (text.change({uid: made}),)), entries=1), book / f"{NAMED}{uid}"
 
@@ -376,8 +376,15 @@ def plan_removal(paths: Sequence[Path]) -> Planned:
 
 
 def plan_title(path: Path, title: str) -> Planned:
-    """Give an entry another title, which SillyTavern calls its comment. Raises VaultError."""
-    return _planned("Rename {what}", [path], lambda path, raw, _free: {_uid(path): {**raw, "comment": title}})
+    """Give an entry another title, SillyTavern's comment. Raises InputError for a title, and VaultError."""
+    comment = _titled(title)
+    return _planned("Rename {what}", [path], lambda path, raw, _free: {_uid(path): {**raw, "comment": comment}})
+
+
+def _titled(title: str) -> str:
+    if not title.strip():
+        raise InputError("title", "an entry needs a title. Write one.")
+    return title
 
 
 def plan_edits(paths: Sequence[Path], edited: Callable[[Path, str], str]) -> Planned:

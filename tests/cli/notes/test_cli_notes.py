@@ -544,3 +544,12 @@ def test_a_new_entry_of_a_lorebook(lorestudio: Run, book: Path) -> None:
     refused = lorestudio("new", book, "Inn", "--template", "place")
     told = "an entry of a lorebook has neither folder nor template. Leave the option out."
     assert (refused.exit_code, refused.stderr) == (2, f"lorestudio: --template: {told}\n")
+
+
+@pytest.mark.parametrize("asked", [("new",), ("rename", "Bell")], ids=" ".join)
+def test_an_entry_of_a_lorebook_has_a_title(lorestudio: Run, book: Path, asked: tuple[str, ...]) -> None:
+    before = book.read_bytes()
+    command, *name = asked
+    refused = lorestudio(command, book, *name, "  ")
+    assert (refused.exit_code, refused.stderr) == (2, "lorestudio: title: an entry needs a title. Write one.\n")
+    assert book.read_bytes() == before
