@@ -109,9 +109,17 @@ class Context(QObject):
 
     def flash_step(self, title: str) -> None:
         """Say that this was done as one step, and what takes it back."""
+        self.flash(tr("Done: {title}. {back}", title=title, back=self.takes_back))
+
+    @property
+    def takes_back(self) -> str:
+        """What takes back a setting or a change of the chat, with the key that is set for it, in a sentence."""
         keys = native(self.action("adjust.undo").shortcut())
-        back = tr("Undo takes it back ({keys} in the chat).", keys=keys) if keys else tr("Undo takes it back.")
-        self.flash(tr("Done: {title}. {back}", title=title, back=back))
+        return tr("Undo takes it back ({keys} in the chat).", keys=keys) if keys else tr("Undo takes it back.")
+
+    def keys(self, name: str) -> str:
+        """What to press for an action: the key that is set for it, else its title in the menu."""
+        return native(self.action(name).shortcut()) or f"“{self.commands.title(name)}”"
 
     def failing(self, key: str, tone: Tone = "error") -> Callable[[Exception], None]:
         """What says of a job that it has failed; `key` as in a `Notice`."""

@@ -442,7 +442,7 @@ class ChatFeature(Feature):
     def _delete(self) -> None:
         place = self.chosen
         self._change_chosen("delete #{number}", lambda chat, place, _swipe: editing.delete(chat, place))
-        self.context.flash(tr("Message #{number} was deleted. Ctrl+Z brings it back.", number=place))
+        self.context.flash(tr("Message #{number} was deleted. {back}", number=place, back=self.context.takes_back))
 
     def _write_swipe(self) -> None:
         title = "another swipe of #{number}"

@@ -36,7 +36,6 @@ class Coach(TonedBar):
         super().__init__(context.theme, context.window, "accent")
         self._context = context
         self._place = 0
-        self.steps = self._steps()
         self.count = label(self, kind="section", wrap=False)
         self.text = label(self)
         self.go = button(self, tr("Next"), self._do, kind="primary")
@@ -61,7 +60,9 @@ class Coach(TonedBar):
 
     # ---- the steps --------------------------------------------------------------------------------------------------
 
-    def _steps(self) -> tuple[CoachStep, ...]:
+    @property
+    def steps(self) -> tuple[CoachStep, ...]:
+        """What is said and done one after another, with the keys that are set now."""
         run, note = self._context.run, DEMO_LOOK[1]
         return (
             CoachStep(
@@ -85,7 +86,8 @@ class Coach(TonedBar):
                 tr("Before and after"), lambda: run("compare.former"),
             ),
             CoachStep(
-                tr("It was one step, and no file was written. One step takes it back: Ctrl+Z."), tr("Undo"), self._undo
+                tr("It was one step, and no file was written. {back}", back=self._context.takes_back), tr("Undo"),
+                self._undo,
             ),
             CoachStep(
                 tr("That is the whole of it: look, ask, change, compare, take back. It works the same with your own "

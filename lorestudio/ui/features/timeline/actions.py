@@ -189,9 +189,8 @@ class TimelineFeature(Feature):
         """Mark the shown run for a comparison."""
         comparable = self.comparable
         if comparable.mark() and comparable.marked is not None:
-            text = tr(
-                "{run} is marked. Ctrl+M compares it with the run that is shown then.", run=comparable.marked.title
-            )
+            text = tr("{run} is marked. {keys} compares it with the run that is shown then.",
+                      run=comparable.marked.title, keys=self.context.keys("compare.marked"))  # fmt: skip
             self.context.flash(sentence_case(text))
 
     def compare_marked(self) -> None:
@@ -199,7 +198,8 @@ class TimelineFeature(Feature):
         if self.marked:
             self._compare("marked")
         else:
-            text = tr("No run is marked. Choose a reply and press M; then choose another one and press Ctrl+M.")
+            text = tr("No run is marked. Choose a reply and press {mark}; then choose another one and press {keys}.",
+                      mark=self.context.keys("compare.mark"), keys=self.context.keys("compare.marked"))  # fmt: skip
             self.context.say(Notice(text, key="compare"))
 
     def compare_former(self) -> None:

@@ -382,7 +382,8 @@ class TuningFeature(Feature):
                 doors = (("chat.open", tr("Open chat…")),)
             self._tell(lambda pane: pane.show_nothing(tr("Nothing is expected yet"), text, doors))
         else:
-            waits = tr("Replay the chat, and it is checked (Ctrl+R).") if seen[1] is None else ""
+            keys = self.context.keys("replay.all")
+            waits = tr("Replay the chat, and it is checked ({keys}).", keys=keys) if seen[1] is None else ""
             problems = [_short(each, self._path) for each in expected.problems]
             self._tell(lambda pane: pane.show_checked(found, problems, waits))
         self.context.actions_changed()
@@ -418,12 +419,12 @@ class TuningFeature(Feature):
             return
         if project is None or simulator is None:
             self._scoring.cancel()
-            self._scored = ()
+            self._scored, keys = (), self.context.keys("replay.all")
             if session.chat is None:
-                text = tr("Open a chat and replay it (Ctrl+R): then it is scored.")
+                text = tr("Open a chat and replay it ({keys}): then it is scored.", keys=keys)
                 self.scores.show_nothing(tr("No chat open"), text, (("chat.open", tr("Open chat…")),))
             else:
-                text = tr("Replay the chat (Ctrl+R): then it is scored.")
+                text = tr("Replay the chat ({keys}): then it is scored.", keys=keys)
                 self.scores.show_nothing(tr("Nothing was run"), text, (("replay.all", tr("Replay all")),))
             return
         of = (simulator, self._expected.every)

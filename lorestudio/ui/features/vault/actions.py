@@ -40,7 +40,6 @@ from lorestudio.ui.features.vault.pane import VaultPane
 from lorestudio.ui.features.vault.table import Note, note_folder, note_kind, note_title
 from lorestudio.ui.shell.actions import Action, Where, about
 from lorestudio.ui.shell.feature import Context, Feature, late_pane
-from lorestudio.ui.shell.qt import native
 from lorestudio.ui.shell.words import Notice, Tone, count, tr
 from lorestudio.ui.state.note_changes import READ_ONLY, Done, NoteWork, Plan, paths_of, what_was_done
 from lorestudio.ui.state.session import Session
@@ -664,7 +663,7 @@ class VaultFeature(Feature):
             self.context.say(Notice(text, tone, "\n".join(done.remarks), (action,), "notes"))
         else:  # the rows say what it did; nothing is pushed down for it
             self.context.bars.drop("notes")
-            keys = native(self.context.action(action).shortcut())
+            keys = self.context.keys(action)
             more = tr("{keys} makes it again.", keys=keys) if done.undone else tr("{keys} takes it back.", keys=keys)
             self.context.flash(f"{text} {more}")
         written = dict.fromkeys(path for one in done.changes.changes for path in (one.path, one.place))

@@ -799,7 +799,8 @@ def test_a_deleted_message_is_said_to_come_back(opened: MainWindow, qtbot: QtBot
     opened.chat.choose(1)
     opened.run("message.delete")
     settle(opened, qtbot)
-    assert opened.statusBar().currentMessage() == "Message #1 was deleted. Ctrl+Z brings it back."
+    said = opened.statusBar().currentMessage()
+    assert said == "Message #1 was deleted. Undo takes it back (Ctrl+Z in the chat)."
     assert opened.selection.message == 1
     opened.run("adjust.undo")
     settle(opened, qtbot)

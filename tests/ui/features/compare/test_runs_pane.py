@@ -293,13 +293,15 @@ def test_the_setting_that_did_it_is_told(window: MainWindow, qtbot: QtBot) -> No
 
 @pytest.mark.always
 def test_marking_and_comparing(window: MainWindow, qtbot: QtBot) -> None:
+    window.commands.actions["compare.marked"].setShortcut("F9")
     window.run("compare.marked")  # nothing is marked yet
     assert pane_of(window).compared is None
+    assert any("press M; then choose another one and press F9." in text for text in window.bars.texts)
     go(window, 2)
     window.chat.view.setFocus()
     qtbot.keyClick(window.chat.view, Qt.Key.Key_M)
     assert pane_of(window).comparable.marked is not None
-    assert "is marked. Ctrl+M compares it" in window.status.currentMessage()
+    assert "is marked. F9 compares it" in window.status.currentMessage()
     assert window.commands.actions["compare.marked"].isEnabled()
     go(window, 8)
     window.run("compare.marked")

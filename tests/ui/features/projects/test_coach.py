@@ -53,6 +53,16 @@ def test_it_leads_from_the_question_to_the_change_and_back(demo) -> None:
 
 
 @pytest.mark.long
+@pytest.mark.parametrize(("keys", "back"), [("F9", " (F9 in the chat)"), ("", "")], ids=["another key", "no key"])
+def test_it_names_the_key_that_is_set(demo, keys, back) -> None:
+    demo.context.action("adjust.undo").setShortcut(keys)
+    for _ in range(4):
+        press(demo)
+    said = demo.features.projects.coach.text.text()
+    assert said == f"It was one step, and no file was written. Undo takes it back{back}."
+
+
+@pytest.mark.long
 @pytest.mark.parametrize("size", [(1280, 800), (1024, 640)], ids=str)
 def test_it_and_the_panes_never_cover_each_other(demo, size) -> None:
     coach = demo.features.projects.coach

@@ -941,6 +941,14 @@ def test_a_small_change_is_told_in_passing_with_the_keys_that_take_it_back(windo
     assert window.bars.texts == []
 
 
+def test_without_a_key_a_small_change_is_told_with_the_name_of_what_takes_it_back(window) -> None:
+    window.commands.actions["vault.undo"].setShortcut("")
+    choose(window, "Bell.md")
+    window.run("note.enable")
+    settle(window)
+    assert window.status.currentMessage() == "Done: Switch Bell off. “Undo change” takes it back."
+
+
 @pytest.mark.always
 def test_a_copy_that_is_undone_is_not_begun_to_be_written(window, vault, monkeypatch) -> None:
     begun = []
