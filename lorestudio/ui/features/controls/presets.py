@@ -193,6 +193,7 @@ class Presets(QObject):
         self._context, self.folder, self._menu = context, folder, menu
         self.known: tuple[KeptPreset, ...] = ()
         self._dialog: PresetsDialog | None = None
+        self._asked: Callable[[], object] | None = None
         menu.aboutToShow.connect(self.load)  # files may have been copied here; the menu follows while open
 
     @property
@@ -200,9 +201,10 @@ class Presets(QObject):
         """Those that can be applied."""
         return [each.preset for each in self.known if each.preset is not None]
 
-    def load(self, then: Callable[[], object] = lambda: None) -> None:
-        """Read the folder again, and then go on."""
-        self._do(tr("Reading presets"), lambda: None, then)
+    def load(self, then: Callable[[], object] | None = None) -> None:
+        """Read the folder again, and then go on: of what is asked while it is read, with the last alone."""
+        self._asked = then or self._asked
+        self._do(tr("Reading presets"), lambda: None, lambda: then is not None and then is self._asked and then())
 
     def ask_apply(self) -> None:
         """Show the presets to choose from."""

@@ -651,6 +651,18 @@ def test_presets_are_renamed_deleted_and_broken_ones_shown(shown, qtbot) -> None
     drain()
 
 
+def test_what_is_asked_twice_while_presets_are_read_is_shown_once(shown, qtbot) -> None:
+    window = shown(ChatControls())
+    for name in ("presets.save", "presets.manage", "presets.manage"):
+        window.run(name)
+    window.features.controls.presets.load()  # as the menu does: nobody waits for it
+    settle(window, qtbot)
+    assert not window.findChildren(SavePresetDialog)
+    (dialog,) = window.findChildren(PresetsDialog)
+    dialog.close()
+    drain()
+
+
 @pytest.mark.always
 def test_a_preset_is_chosen_with_the_keyboard(shown, qtbot) -> None:
     window = shown(ChatControls(pins=(EntryRule("Silent"),)))
