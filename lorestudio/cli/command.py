@@ -25,7 +25,7 @@ from lorestudio.cli.output import STANDARD_STREAM, clear_messages
 from lorestudio.domain.resources import resource
 from lorestudio.exchange.json_file import read_file
 from lorestudio.exchange.problems import InputError, WrongFileError
-from lorestudio.settings.files import WRITE_PROTECTED
+from lorestudio.settings.files import READ_AT_MOST, WRITE_PROTECTED
 from lorestudio.settings.rules import VERSIONS, name_of, rules_of
 from lorestudio.studio.project.files import own_folders
 from lorestudio.vault import front_matter
@@ -302,7 +302,7 @@ def _lore_in(path: Path) -> str:
     """What a file with the ending of a result holds that people wrote, "" where nothing says so. Raises InputError."""
     from lorestudio.exchange.lorebooks.formats import another_file  # noqa: PLC0415  # most runs write no file anew
 
-    data = read_file(path)
+    data = read_file(path, READ_AT_MOST)  # a result may be larger than what is read to be used
     if path.suffix.lower() == ".md":
         return "this is a note" if front_matter.split(data.decode("utf-8", "replace"))[0] is not None else ""
     other = another_file(data, path, "result")

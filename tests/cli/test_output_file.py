@@ -158,6 +158,18 @@ def test_a_result_is_written_again(lorestudio: Run, vault: Path, chat: Path, tmp
             assert lorestudio(*arguments).exit_code == 0
 
 
+def test_a_result_that_is_larger_than_what_is_read_is_written_again(
+    lorestudio: Run, vault: Path, chat: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = ("report", vault, "--chat", chat, "-o", "report.json")
+    assert lorestudio(*asked).exit_code == 0
+    path = Path("report.json")
+    path.write_bytes(path.read_bytes() + b" " * 100_000)
+    monkeypatch.setattr("lorestudio.settings.files.TEXT_AT_MOST", 100_000)
+    again = lorestudio(*asked)
+    assert (again.exit_code, path.stat().st_size < 100_000) == (0, True), again.output
+
+
 def test_tables_are_written_for_spreadsheets(lorestudio: Run, vault: Path, chat: Path) -> None:
     """The replies of a replay, the stages of a reply, and a comparison: what the window saves."""
 

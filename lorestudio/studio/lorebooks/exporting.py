@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -26,7 +27,7 @@ from lorestudio.exchange.lorebooks.formats import BY_NAME, check_name, parse_lor
 from lorestudio.exchange.lorebooks.notes import BOOK, UID, NoteEntry, Raw, entry_of, restored, values_of
 from lorestudio.exchange.lorebooks.reading import NAMED, read_lorebook
 from lorestudio.exchange.problems import InputError
-from lorestudio.settings.files import TEXT_AT_MOST, real_path
+from lorestudio.settings.files import READ_AT_MOST, TEXT_AT_MOST, real_path
 from lorestudio.studio.lorebooks.importing import BookFileRead, read_books
 from lorestudio.studio.lorebooks.links import (
     SUFFIX,
@@ -127,7 +128,7 @@ class ExportPlan(Terse, frozen=True):
         """
         if self.before is None:
             return None
-        if read_file(self.target) != self.before:
+        if read_file(self.target, READ_AT_MOST) != self.before:
             raise InputError(self.target, CHANGED_MEANWHILE)
         return keep_copy(self.target, self.before)
 
@@ -168,7 +169,7 @@ def plan_export(vault: VaultNotes, target: Path, rules: ParseRules, choice: Expo
         told.append(f"{plural(absent, '# entry of the book has|# entries of the book have')} no note here: left out.")
     if link is not None and Path(link.file) == target and target.is_file() and not _is_as_linked(link, target):
         raise InputError(target, "the book was changed since. `lorestudio sync` brings both together.")
-    before = read_file(target) if target.exists() else None
+    before = read_file(target, READ_AT_MOST) if target.exists() else None  # as much as is written here
     if before is not None and here is None:
         told.append(f"{_what_is_there(before, target)} It is replaced; a copy stays beside it.")
     original = _original(choice, target, link)
@@ -353,11 +354,11 @@ def _link_of(links: Sequence[BookLink], notes: Sequence[ExportedNote]) -> BookLi
 
 
 def _what_is_there(data: bytes, target: Path) -> str:
-    try:
-        entries = parse_lore(data, target).entries
-    except InputError:
-        return f"{target.name} is there already."
-    return f"{target.name} is there already, with {plural(len(entries), '# entry|# entries')}."
+    with suppress(InputError):
+        if len(data) <= TEXT_AT_MOST:
+            entries = parse_lore(data, target).entries
+            return f"{target.name} is there already, with {plural(len(entries), '# entry|# entries')}."
+    return f"{target.name} is there already."
 
 
 def _is_as_linked(link: BookLink, target: Path) -> bool:

@@ -223,6 +223,21 @@ def test_a_book_that_is_too_large_to_be_read_again_is_written_without_a_link(
     assert of_a_book.report.remarks == (), "it has no vault that could be linked"
 
 
+def test_a_book_that_is_too_large_to_be_read_again_is_written_over_when_it_is_exported_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place, target = vault(tmp_path, A=MINE), tmp_path / "out.json"
+    log, before = ChangeLog(tmp_path / "log", [place]), export(place, target).written.data
+    for module in ("settings.files", "studio.lorebooks.exporting"):
+        monkeypatch.setattr(f"lorestudio.{module}.TEXT_AT_MOST", len(before) - 1)
+    for _ in range(2):
+        plan = export(place, target)
+        copy = plan.keep_copy()
+        carry_out(plan, log)
+    assert (target.read_bytes(), copy and copy.read_bytes()) == (before, before)
+    assert "out.json is there already. It is replaced; a copy stays beside it." in plan.report.remarks
+
+
 def test_a_note_with_a_number_that_no_book_can_hold_is_named(tmp_path: Path) -> None:
     place = vault(tmp_path, A=MINE, B=MINE.replace("---\n", "---\npriority: 1e999\n", 1))
     with pytest.raises(InputError, match=r"B\.md: it holds a number such as 1e999"):
