@@ -152,9 +152,12 @@ def phase_of(record: StageRecord) -> Phase:
 
 
 def counted_in(trace: Trace, record: StageRecord, verdict: Verdict | None) -> Phase:
-    """The phase that a decision counts for: the stage's, but where the system's words count the reason as a gate's."""
-    gate = verdict is not None and trace.words.parts.get(verdict.reason) == "gate"
-    return Phase.GATE if gate else record.phase
+    """The phase that a decision counts for: the stage's, but where the system's words count the reason elsewhere."""
+    part = trace.words.parts.get(verdict.reason, "") if verdict is not None else ""
+    return _COUNTS_FOR.get(part, record.phase)
+
+
+_COUNTS_FOR: Final = {"gate": Phase.GATE, "not chosen": Phase.SELECT}
 
 
 def phase_cell(phase: Phase, cells: Sequence[JourneyCell], stages: Sequence[StageRecord]) -> JourneyCell:

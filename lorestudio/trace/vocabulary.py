@@ -163,7 +163,7 @@ class Vocabulary(Struct, Generic[Run], frozen=True, kw_only=True, eq=False):
       sure than the detail `threshold`;
     - `tidies`: stages that have nothing to say about entries;
     - `parts`: the part of the summary's sentence that counts the entry, where its phase does not say that; an entry
-      of the part “gate” counts everywhere as one that a gate took out;
+      of the part “gate” or “not chosen” counts everywhere as one that a gate took out or nobody chose;
     - `groups`: the name under which the flow shows them, where it is not their label (a template);
     - `cuts`: why the budget kept an entry out, for the budget bar (a template; `size` and `needs` are known);
       `budget_ended` says what ended the intake, by the first reason of it that a run has; `without_text`: the reasons

@@ -150,5 +150,5 @@ VOCABULARY: Final[Vocabulary[Trace]] = Vocabulary(
     origins={"recaps": ("recap_current", "recap_in_chat", "recap_hidden", "recap_shown_again")},
     never=frozenset({"recap_flag_only"}),
     without_text=frozenset({"recap_no_memory"}),
-    parts={"recap_no_memory": "gate"},  # it is met on the way back through the chat, but no limit keeps it out
+    parts={"recap_no_memory": "not chosen"},  # it is met on the way back through the chat, but no limit keeps it out
 )

@@ -70,7 +70,7 @@ def test_no_limit_cuts_a_message_without_a_recap():
     found = tale()
     bare = found.with_message(6, with_values(found.messages[6], {"memory": ""}))
     fates = Journeys(traced(bare)).fates
-    assert (fates[6].reason, fates[6].phase) == ("recap_no_memory", Phase.GATE)
+    assert (fates[6].reason, fates[6].phase) == ("recap_no_memory", Phase.SELECT)
     assert (fates[2].reason, fates[2].phase) == ("recap_over_limit", Phase.BUDGET)
 
 

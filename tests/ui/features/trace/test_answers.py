@@ -205,7 +205,8 @@ def test_what_the_systems_words_count_with_the_gates_is_not_marked_as_cut(qapp: 
     trace = make_trace()
     model = AnswerTable()
     model.unfold(frozenset(PHASES))
-    for words, word in ((trace.words, "cut"), (replace(trace.words, parts={"over_budget": "gate"}), "gated out")):
+    counted = {"": "cut", "gate": "gated out", "not chosen": "not selected"}
+    for words, word in ((replace(trace.words, parts={"over_budget": part}), word) for part, word in counted.items()):
         model.set_trace(replace(trace, words=words), INDEX)
         row = model.place_of(CROWN)
         marks = [model.index(row, column).data(MARK) for column in (WHY, model.stage_column("budget"))]
