@@ -92,7 +92,7 @@ class _StandIns(Struct, frozen=True):
 
 def redacted(trace: Trace, names: Pseudonyms) -> Trace:
     """The trace with stand-ins from `names`. Digests, labels and the AI's texts are gone."""
-    words = trace.words
+    words, rank = trace.words, trace.words.rank_word(trace)
     known = _StandIns(names, frozenset({*WORDS, *words.reasons, *words.phrases}), words.tags)
     entries = {number: _entry(ref, known) for number, ref in trace.entries.items()}
     kind = trace.turn.kind if trace.turn.kind in _KINDS else "other"
@@ -117,7 +117,7 @@ def redacted(trace: Trace, names: Pseudonyms) -> Trace:
         warnings=tuple(f"A warning {of_length(warning)}" for warning in trace.warnings),
         facts=_facts(trace.facts),
         seen=replace(trace.seen, read=tuple(map(_read, trace.seen.read))),
-        words=words,
+        words=replace(words, rank_word=lambda _trace: rank),  # which the digests may have told
     )
 
 

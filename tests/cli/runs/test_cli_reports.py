@@ -92,6 +92,18 @@ def test_entries_that_no_text_brings_in_share_a_row(lorestudio: Run, book: Path,
     assert "Ash" not in hidden
 
 
+@pytest.mark.parametrize("more", [(), ("--redacted",)], ids=["whole", "redacted"])
+def test_what_entries_are_put_in_order_by_is_called_as_the_system_calls_it(
+    lorestudio: Run, book: Path, vault: Path, tmp_path: Path, more: tuple[str, ...]
+) -> None:
+    chat = tmp_path / "chat.txt"
+    chat.write_text("Wren: The lamp.\n", encoding="utf-8")
+    for lore, word, other in ((book, "Order", "Priority"), (vault, "Priority", "Order")):
+        lorestudio("report", lore, "--chat", chat, "-o", "report.md", *more)
+        told = Path("report.md").read_text("utf-8")
+        assert (f"Tokens | {word} |" in told, other in told) == (True, False), told
+
+
 def test_the_sentence_of_a_run_says_what_went_in_where_the_budget_counts_more(
     lorestudio: Run, book: Path, tmp_path: Path
 ) -> None:
