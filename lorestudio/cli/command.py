@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import inspect
 import os
+import re
 import shlex
 from collections.abc import Callable, Iterable, Iterator, MutableMapping
 from contextlib import suppress
@@ -200,7 +201,7 @@ def _flat(function: Callable[..., None]) -> Callable[..., None]:
         named = inspect.Parameter.KEYWORD_ONLY
         parameters += (each.replace(annotation=_plain(each.name, types[each.name]), kind=named) for each in found)
         for base in of.__mro__ if of is not None else ():
-            ranks |= dict.fromkeys(inspect.get_annotations(base), 2 if "seldom" in vars(base) else 1)
+            ranks |= dict.fromkeys(inspect.get_annotations(base), vars(base).get("rank", 1))
     arguments = [each for each in parameters if _is_argument(each)]  # they are told by their order
     options = [each for each in parameters if not _is_argument(each)]
     options.sort(key=lambda each: (each.default is not each.empty and each.name != "chat", ranks.get(each.name, 0)))
@@ -298,6 +299,10 @@ class OutputFile:
             raise InputError(path, f"{what}, so it is left alone. Choose another name.")
 
 
+_RESULT: Final = re.compile(rb'[\s\[]*\{\s*"format": "lorestudio-(trace|turn)"')
+"""How results begin that have entries as lorebooks have."""
+
+
 def _lore_in(path: Path) -> str:
     """What a file with the ending of a result holds that people wrote, "" where nothing says so. Raises InputError."""
     from lorestudio.exchange.lorebooks.formats import another_file  # noqa: PLC0415  # most runs write no file anew
@@ -305,7 +310,7 @@ def _lore_in(path: Path) -> str:
     data = read_file(path, READ_AT_MOST)  # a result may be larger than what is read to be used
     if path.suffix.lower() == ".md":
         return "this is a note" if front_matter.split(data.decode("utf-8", "replace"))[0] is not None else ""
-    other = another_file(data, path, "result")
+    other = another_file(data, path, "result") if _RESULT.match(data) is None else None
     return other.what if isinstance(other, WrongFileError) else ""
 
 

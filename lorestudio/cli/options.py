@@ -6,14 +6,14 @@ InputError with its option's name.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, ClassVar, Final
 
 from lorestudio.cli.answering import Answering, answering
 from lorestudio.cli.command import Limits, OutputFile, RulesOption, rules_named
-from lorestudio.cli.output import STANDARD_STREAM, say_all
+from lorestudio.cli.output import STANDARD_STREAM, json_bytes, print_json, say, say_all
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.entry import Entry, LeftOutNote
 from lorestudio.domain.file_names import same_name
@@ -28,6 +28,7 @@ from lorestudio.settings.declaration import Section
 from lorestudio.settings.sections import SectionT, assigned
 from lorestudio.settings.studio import ChatBasis
 from lorestudio.studio.project.answering import AnswerKind, RecordedAnswers, load_recorded
+from lorestudio.studio.project.files import write_bytes
 from lorestudio.studio.project.project import Project, open_project
 from lorestudio.studio.project.settings import Mode, settings_path, with_mode
 from lorestudio.studio.prompt.setup import read_persona, with_group
@@ -165,7 +166,6 @@ YesOption = Annotated[bool, "Ask the provider without asking you first."]
 AskAgainOption = Annotated[bool, "Ask the provider also for what it answered before, and record that."]
 DoItOption = Annotated[bool, "Do it without asking you first."]
 JsonOption = Annotated[bool, "--json", "Print it as JSON."]
-TableOption = Annotated[Path | None, "-o", "--output", "Write it as a table to this CSV file.", OutputFile((".csv",))]
 ProfileOption = Annotated[str | None, "A settings profile, in place of a file."]
 BookOption = Annotated[
     list[str] | None,
@@ -176,12 +176,55 @@ BookOption = Annotated[
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ResultOptions:
+    """Where a result goes: into a file, as JSON to standard output, or else to be read."""
+
+    rank: ClassVar[int] = 0
+    """Help lists these with the command's own."""
+
+    output: Annotated[
+        Path | None,
+        "-o",
+        "--output",
+        "Write it to this file: a CSV table, or JSON where it ends in .json, or in nothing and --json is given.",
+        OutputFile((".csv", ".json")),
+    ] = None
+    as_json: JsonOption = False
+
+    @property
+    def tabled(self) -> bool:
+        """Whether the file gets a table; what is not for a spreadsheet gets JSON with --json."""
+        ending = self.output.suffix.lower() if self.output is not None else ".json"
+        return ending == ".csv" or (ending != ".json" and not self.as_json)
+
+    @property
+    def json(self) -> bool:
+        """Whether JSON is wanted, printed or in the file."""
+        return self.as_json or (self.output is not None and not self.tabled)
+
+    def give(
+        self, document: Callable[[], object], table: Callable[[], bytes], show: Callable[[], object], indent: int = 0
+    ) -> None:
+        """Write and print what is wanted of a result, or else `show` it; JSON has so many blanks a step, 0 one line.
+
+        Raises InputError for a file that cannot be written.
+        """
+        if self.output is not None:
+            write_bytes(self.output, table() if self.tabled else json_bytes(document(), indent or None))
+            say(f"{self.output} was written.")
+        if self.as_json and (self.output is None or self.tabled):
+            print_json(document(), indent or None)
+        elif self.output is None:
+            show()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SeenOptions:
     """What counts for replies of the past, with which texts messages are searched (by default as it is kept), and who
     speaks.
     """
 
-    seldom: ClassVar[bool] = True
+    rank: ClassVar[int] = 2
     """Help lists these last."""
 
     history: Annotated[str | None, "then|now", "Messages hidden by now: in sight until hidden, or always hidden."] = (

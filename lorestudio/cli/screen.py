@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from pathlib import Path
 
 from rich import box
 from rich.cells import cell_len
@@ -14,10 +13,8 @@ from rich.segment import Segment
 from rich.table import Column, Table
 from rich.text import Text
 
-from lorestudio.cli.output import echo, folded, say, shown
+from lorestudio.cli.output import echo, folded, shown
 from lorestudio.domain.lifecycle import Progress
-from lorestudio.studio.project.files import write_bytes
-from lorestudio.trace.text import csv_bytes
 
 _NARROW = 50
 """Cells of a line below which columns side by side would break their words."""
@@ -77,12 +74,6 @@ def filled(shown: Table, rows: Iterable[Iterable[str | Text]]) -> Table:
     for row in rows:
         shown.add_row(*row)  # `Screen` takes texts as they are; objects for those of 100,000 rows take 100 MB
     return shown
-
-
-def write_table(path: Path, rows: Iterable[Sequence[str | int]]) -> None:
-    """Write the rows to a CSV file, and say so. Raises InputError."""
-    write_bytes(path, csv_bytes(rows, grouped=True))
-    say(f"{path} was written.")
 
 
 def rows_of(shown: Table) -> Iterator[list[str]]:

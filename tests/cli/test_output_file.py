@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import os
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -168,6 +169,47 @@ def test_a_result_that_is_larger_than_what_is_read_is_written_again(
     monkeypatch.setattr("lorestudio.settings.files.TEXT_AT_MOST", 100_000)
     again = lorestudio(*asked)
     assert (again.exit_code, path.stat().st_size < 100_000) == (0, True), again.output
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        ("replay", "--messages", "3-3"),
+        ("explain", "--message", "3"),
+        ("explain", "--message", "3", "--entry", "Lamp"),
+        ("compare", "--run", "deeplore", "--run", "hybrid"),
+        ("usage",),
+    ],
+    ids=" ".join,
+)
+def test_nothing_that_is_asked_for_hides_another(
+    lorestudio: Run, vault: Path, chat: Path, asked: tuple[str, ...]
+) -> None:
+    """A file has the form that its name says, or that was asked for; what was to be printed is printed."""
+
+    def result(*options: str) -> str:
+        command, *rest = asked
+        done = lorestudio(command, vault, "--chat", chat, *rest, *options)
+        assert done.exit_code == 0, done.output
+        said = f"lorestudio: {options[-1]} was written." if "-o" in options else ""
+        assert not said or done.stderr.splitlines()[-1] == said
+        return untimed(done.stdout)
+
+    def untimed(text: str) -> str:
+        return re.sub(r'"duration_ms": [\d.e-]+', '"duration_ms": 0', text)
+
+    printed = result("--json")
+    assert json.loads(printed)
+    for options in (("-o", "made.json"), ("--json", "-o", "made.json"), ("--json", "-o", "made")):
+        for _ in range(2):
+            assert result(*options) == ""
+            assert untimed(Path(options[-1]).read_text("utf-8")) == printed
+    if "--entry" in asked:
+        return  # there is no table of one entry
+    assert result("--json", "-o", "made.csv") == printed
+    assert result("-o", "table") == ""
+    assert Path("table").read_bytes() == Path("made.csv").read_bytes()
+    assert len(Path("table").read_text("utf-8-sig").splitlines()) > 1
 
 
 def test_tables_are_written_for_spreadsheets(lorestudio: Run, vault: Path, chat: Path) -> None:

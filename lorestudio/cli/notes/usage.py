@@ -5,37 +5,25 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from pathlib import Path
-from typing import Annotated, Final
+from typing import Final
 
 from rich.table import Table
 
-from lorestudio.cli.command import OutputFile
-from lorestudio.cli.options import ChatOption, JsonOption, OfflineRun, ProjectOptions
-from lorestudio.cli.output import print_json, say, say_all
+from lorestudio.cli.options import ChatOption, OfflineRun, ProjectOptions, ResultOptions
+from lorestudio.cli.output import say, say_all
 from lorestudio.cli.screen import Screen, figure, filled, fixed, fold, table
 from lorestudio.domain.records import grouped
 from lorestudio.studio.notes.usage import UNUSED, UsageRow, usage_csv, usage_rows
-from lorestudio.studio.project.files import write_bytes
 from lorestudio.studio.replay.runs import TraceBook
 from lorestudio.trace.journey import FOREIGN_IDS, Journeys
 from lorestudio.trace.timeline import Fired
-from lorestudio.trace.wording import first_few, lowered, plural
+from lorestudio.trace.wording import first_few, lowered
 
 _SHOWN: Final = 40
 _NAMED: Final = 4
 
 
-def usage(
-    given: ProjectOptions,
-    by: OfflineRun,
-    *,
-    chat: ChatOption = None,
-    output: Annotated[
-        Path | None, "-o", "--output", "Write a row for each entry to this CSV file.", OutputFile((".csv",))
-    ] = None,
-    as_json: JsonOption = False,
-) -> None:
+def usage(given: ProjectOptions, by: OfflineRun, *, chat: ChatOption = None, result: ResultOptions) -> None:
     """Say how often entries fired: in a replay of a chat, and in all chats as DeepLore's settings file counts.
 
     With a chat it is also said which never went in, and what kept them out. No provider is asked.
@@ -57,18 +45,16 @@ def usage(
         say("no run looked at a note of the vault, so none is counted here. “lorestudio replay” says what went in.")
     elif any(entry >= FOREIGN_IDS for entry in matched):
         say("entries that are no notes of the vault are left out.")
-    if output is not None:
-        write_bytes(output, usage_csv(rows))
-        say(f"{plural(len(rows), '# entry is|# entries are')} in {output}.")
-    elif as_json:
-        print_json([_json(row) for row in rows])
-    else:
+
+    def show() -> None:
         lore = [row for row in rows if not row.entry.guide]
         screen = Screen()
         none = "nothing is counted" if chat is not None else "nothing is counted: give --chat"
         screen.print(_table(lore, none, with_chat=with_chat))
         for line in _kept_out(lore, runs) if with_chat else ():
             screen.print(line)
+
+    result.give(lambda: [_json(row) for row in rows], lambda: usage_csv(rows), show)
 
 
 def _table(rows: Sequence[UsageRow], none: str, *, with_chat: bool) -> Table:

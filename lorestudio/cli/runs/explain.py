@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated, Any
 
 from rich.progress import BarColumn, TextColumn
@@ -13,17 +14,17 @@ from rich.table import Column, Table
 from lorestudio.cli.command import Limits
 from lorestudio.cli.options import (
     ChatOptions,
-    JsonOption,
     OfflineRun,
+    ResultOptions,
     SwipeOption,
-    TableOption,
     chosen_generation,
     note_called,
     notes_called,
 )
-from lorestudio.cli.output import echo, print_json, say, say_all
+from lorestudio.cli.output import echo, say, say_all
 from lorestudio.cli.runs.runs import with_kept
-from lorestudio.cli.screen import Screen, figure, filled, fold, print_lines, progress_bar, table, write_table
+from lorestudio.cli.runs.tables import whatever_is_said
+from lorestudio.cli.screen import Screen, figure, filled, fold, print_lines, progress_bar, table
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.entry import Entry, LeftOutNote
 from lorestudio.domain.records import picked, replace
@@ -48,8 +49,8 @@ from lorestudio.trace.journey import FateState, JourneyCell, Journeys, explain_c
 from lorestudio.trace.model import EntryRef, Trace
 from lorestudio.trace.storage.serialize import record_to_json
 from lorestudio.trace.summary import seen_lines, summary
-from lorestudio.trace.text import CELL_WORDS, entry_figures, turn_words
-from lorestudio.trace.wording import first_few
+from lorestudio.trace.text import CELL_WORDS, csv_bytes, entry_figures, turn_words
+from lorestudio.trace.wording import first_few, plural
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,16 +140,19 @@ def _found_lines(found: WhyNot) -> Iterator[str]:
 
 
 def fates_table(trace: Trace) -> Table:
-    """One row for each entry that came into question."""
+    """One row for each entry that came into question; those that no text brings in are counted below."""
     journeys = Journeys(trace)
+    told = [entry for entry in journeys.rows if not whatever_is_said(trace, journeys.fate(entry))]
+    out = plural(len(journeys.rows) - len(told), "# more stays|# more stay")
     columns = (*map(fold, ("entry", "result")), Column("why", overflow="fold", ratio=1), figure("tokens"))
     inside = {each.entry: each.tokens for each in trace.injections}
-    return filled(table(*columns), (
+    caption = f"{out} out whatever the text is; --entry says why." if len(told) < len(journeys.rows) else ""
+    return filled(table(*columns, caption=caption), (
         (
             trace.entries[entry].title, _RESULTS[journeys.fate(entry).state], journeys.told(entry).sentence,
             f"{inside.get(entry, trace.entries[entry].tokens):,}",
         )
-        for entry in journeys.rows
+        for entry in told
     ))  # fmt: skip
 
 
@@ -167,6 +171,7 @@ def turn_json(trace: Trace) -> dict[str, Any]:
     journeys = Journeys(trace)
     fates = [{"title": trace.entries[entry].title, **_fate_json(journeys, entry)} for entry in journeys.rows]
     return {
+        "format": "lorestudio-turn",  # so that it is taken for no lorebook
         **picked(trace.turn, "message", "swipe"),
         "summary": summary(trace),
         "seen": record_to_json(trace.seen),
@@ -247,8 +252,7 @@ def explain(
     message: Annotated[int | None, Limits(0), "The number of a message. Default: the reply to come."] = None,
     swipe: SwipeOption = None,
     why_not: Annotated[bool, "Find the single changes that would bring the entry in."] = False,
-    output: TableOption = None,
-    as_json: JsonOption = False,
+    result: ResultOptions,
 ) -> None:
     """Say stage by stage what a reply did with an entry, and which change was tried and brings it in.
 
@@ -256,41 +260,36 @@ def explain(
     """
     if why_not and entry is None:
         raise InputError("--why-not", "name the entry that it is about with --entry.")
-    if output is not None and entry is not None:
-        raise InputError("--output", "it takes the stages of a whole reply. Leave --entry out.")
+    if result.tabled and entry is not None:
+        raise InputError("--output", "a table has the stages of a whole reply. Leave --entry out, or end it in .json.")
     project = given.project()
     simulator = with_kept(by.simulator(project))
     generation = chosen(simulator, message, swipe)
     trace = asyncio.run(simulator.generate(generation))
     say_all(project.problems)
     project = simulator.project  # as the system that decides reads it
-    if output is not None:
-        write_table(output, (TABLE_COLUMNS, *flow_rows(flow(trace), trace)))
-        return
     if entry is None:
-        _say_turn(trace, as_json=as_json)
+        result.give(partial(turn_json, trace), partial(_stages_table, trace), partial(_say_turn, trace), 2)
         return
     trace = knowing_all(trace, simulator.decider(generation), simulator.moment(generation))
     note = find_in(project, trace, entry)
     finder = WhyNotFinder(simulator, generation, by.recorded(project))
     if why_not:
-        found: WhyNot | None = _search(finder, note, quiet=as_json)
+        found: WhyNot | None = _search(finder, note, quiet=result.json)
     else:
         inside = note.id in {each.entry for each in trace.injections} if not isinstance(note, LeftOutNote) else False
         found = None if inside else finder.find(note.note_key, first=True)
     held = HeldRuns(simulator, generation)
     would = held.of(note.id) if isinstance(note, Entry) else None
     explained = EntryExplained(trace, note, would, found, held.not_held)
-    if as_json:
-        print_json(entry_json(explained), 2)
-    else:
-        print_lines(entry_lines(explained))
+    result.give(partial(entry_json, explained), bytes, lambda: print_lines(entry_lines(explained)), 2)
 
 
-def _say_turn(trace: Trace, *, as_json: bool) -> None:
-    if as_json:
-        print_json(turn_json(trace), 2)
-        return
+def _stages_table(trace: Trace) -> bytes:
+    return csv_bytes((TABLE_COLUMNS, *flow_rows(flow(trace), trace)), grouped=True)
+
+
+def _say_turn(trace: Trace) -> None:
     echo("\n".join((f"{turn_words(trace.turn)}: {summary(trace)}", *seen_lines(trace))))
     Screen().print(fates_table(trace))
 

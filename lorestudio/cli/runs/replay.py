@@ -17,16 +17,16 @@ from lorestudio.cli.options import (
     AskAgainOption,
     ChatOptions,
     FixedOption,
+    ResultOptions,
     SizeOption,
     SystemOptions,
-    TableOption,
     YesOption,
     with_fixed,
 )
-from lorestudio.cli.output import STOPPED, done_whole, print_json, say, say_all
+from lorestudio.cli.output import STOPPED, done_whole, say, say_all
 from lorestudio.cli.runs.controls import ChoiceOptions, with_chosen
 from lorestudio.cli.runs.tables import ReplayReport
-from lorestudio.cli.screen import Screen, progress_bar, rows_of, write_table
+from lorestudio.cli.screen import Screen, progress_bar, rows_of
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.lifecycle import Progress
 from lorestudio.domain.records import replace
@@ -40,6 +40,7 @@ from lorestudio.systems.registry import KINDS, kind_of
 from lorestudio.trace.ai_selection import failure_of
 from lorestudio.trace.model import Trace
 from lorestudio.trace.storage.serialize import to_json
+from lorestudio.trace.text import csv_bytes
 
 
 def replay_chat(
@@ -172,8 +173,7 @@ def replay(
     kind: Annotated[
         str | None, "--type", "KIND", "What world-info takes the replies for, as in normal, continue."
     ] = None,
-    output: TableOption = None,
-    as_json: Annotated[bool, "--json", "Print all traces as JSON."] = False,
+    result: ResultOptions,
 ) -> None:
     """Replay a chat turn by turn and say what was injected, what was not, and why."""
     project = replace(by.adjusted(given.project()), context_size=context_size)
@@ -198,18 +198,15 @@ def replay(
 
     def take(trace: Trace) -> None:
         report.take(trace)
-        if as_json:
+        if result.json:
             documents.append(to_json(trace))
 
-    stopped = replay_chat(simulator, take, wanted, default_folder() / "stopped", quiet=as_json)
-    if as_json or output is not None:
+    stopped = replay_chat(simulator, take, wanted, default_folder() / "stopped", quiet=result.json)
+    if result.as_json or result.output is not None:
         say_all([*project.problems, *filter(None, [report.failures()])])
-    else:
-        show_report(report)
-    if as_json:
-        print_json(documents)
-    if output is not None:
-        write_table(output, rows_of(report.table()))
+    result.give(
+        lambda: documents, lambda: csv_bytes(rows_of(report.table()), grouped=True), lambda: show_report(report)
+    )
     if stopped:
         say(stopped)
         raise typer.Exit(STOPPED)

@@ -123,10 +123,9 @@ def _left_out(trace: Trace) -> Mapping[str, list[str]]:
 
 
 def _stopped(trace: Trace) -> Iterator[Fate]:
-    """In the order of the stages; what the load phase left out (guides) is the same every time and not told.
+    """In the order of the stages; what no text brings in is the same every time and not told.
 
-    Nor is what a model did not choose from the whole vault: that is nearly all of it, every time; nor what was kept out
-    before its keys were looked for.
+    Nor is what a model did not choose from the whole vault: that is nearly all of it, every time.
     """
     journeys = Journeys(trace)
     whole_vault = trace.ran(trace.words.whole_stage) is not None
@@ -134,9 +133,14 @@ def _stopped(trace: Trace) -> Iterator[Fate]:
         fate = journeys.fate(entry)
         if whole_vault and fate.reason in trace.words.not_chosen:
             continue
-        told = fate.phase is not Phase.LOAD and fate.reason not in trace.words.unsearched
-        if fate.state is FateState.REMOVED or (fate.state is FateState.REFUSED and told):
+        if fate.state in (FateState.REMOVED, FateState.REFUSED) and not whatever_is_said(trace, fate):
             yield fate
+
+
+def whatever_is_said(trace: Trace, fate: Fate) -> bool:
+    """Whether an entry stays out whatever the text is: a guide, and what is kept out before its keys are looked for."""
+    always = fate.phase is Phase.LOAD or fate.reason in trace.words.unsearched
+    return fate.state is FateState.REFUSED and always
 
 
 def _summary(traces: Sequence[Trace], injected: Counter[tuple[str, str, str]], project: Project) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -12,9 +13,9 @@ from rich.table import Table
 from rich.text import Text
 
 from lorestudio.cli.command import rules_named
-from lorestudio.cli.options import SYSTEMS, BookOption, JsonOption, NeededChat, SeedOption, SeenOptions, TableOption
-from lorestudio.cli.output import print_json, say_all
-from lorestudio.cli.screen import Screen, figure, filled, fixed, fold, in_parts, table, write_table
+from lorestudio.cli.options import SYSTEMS, BookOption, NeededChat, ResultOptions, SeedOption, SeenOptions
+from lorestudio.cli.output import say_all
+from lorestudio.cli.screen import Screen, figure, filled, fixed, fold, in_parts, table
 from lorestudio.cli.tuning.whole_chats import candidates_with_books
 from lorestudio.domain.entry import NoteKey
 from lorestudio.domain.javascript import Json
@@ -33,6 +34,7 @@ from lorestudio.studio.compare.comparison import (
 )
 from lorestudio.studio.project.project import open_project
 from lorestudio.systems.registry import MAIN
+from lorestudio.trace.text import csv_bytes
 from lorestudio.trace.wording import plural
 
 _SHOWN: Final = 3
@@ -62,8 +64,7 @@ def compare(
         "How tokens are counted. Given several times, every run is made with each (default: deeplore).",
     ] = None,
     book: BookOption = None,
-    output: TableOption = None,
-    as_json: JsonOption = False,
+    result: ResultOptions,
 ) -> None:
     """Run a chat with several systems or settings and say, turn by turn, what each would put into the prompt."""
     counted = tokenizer or [""]
@@ -77,13 +78,8 @@ def compare(
     for each in chosen:
         read, kind, _settings = settled(project, each)
         say_all((*read.problems, *project.book_remarks(kind)))
-    if output is not None:
-        write_table(output, comparison_rows(found))
-        return
-    if as_json:
-        print_json(comparison_json(found))
-        return
-    print_comparison(found)
+    rows = partial(csv_bytes, comparison_rows(found), grouped=True)
+    result.give(partial(comparison_json, found), rows, partial(print_comparison, found))
 
 
 def print_comparison(found: Comparison) -> None:

@@ -13,6 +13,7 @@ from lorestudio.cli.output import folded
 from lorestudio.cli.runs.explain import EntryExplained, entry_lines
 from lorestudio.cli.screen import Screen
 from lorestudio.domain.resources import resource
+from lorestudio.exchange.lorebooks.entry import NEW_ENTRY
 from lorestudio.studio.project.project import open_project
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.studio.tryout.preview import HeldRuns
@@ -82,6 +83,21 @@ def test_a_whole_turn(lorestudio: Run, demo: tuple[object, ...]) -> None:
     assert "Hat Wasps" in result.stdout
     told = json.loads(lorestudio("explain", *demo, "--message", 40, "--json").stdout)
     assert {"went in": 0, **{each["title"]: each["reason"] for each in told["entries"]}}["Hat Wasps"] == "blocked"
+
+
+def test_what_no_text_brings_in_is_counted_and_not_listed(lorestudio: Run, tmp_path: Path) -> None:
+    entries = {
+        str(uid): {**NEW_ENTRY, "uid": uid, "key": ["tide"], "comment": title, "content": "High.", "disable": off}
+        for uid, title, off in ((0, "Anchor", True), (1, "Buoy", False), (2, "Current", True))
+    }
+    (book := tmp_path / "Book.json").write_text(json.dumps({"entries": entries}), encoding="utf-8")
+    (chat := tmp_path / "chat.txt").write_text("Ada: The tide.\n", encoding="utf-8")
+    asked = ("explain", book, "--chat", chat)
+    shown = lorestudio(*asked).stdout
+    assert [name in shown for name in ("Anchor", "Buoy", "Current")] == [False, True, False]
+    assert "2 more stay out whatever the text is; --entry says why." in " ".join(shown.split())
+    assert len(json.loads(lorestudio(*asked, "--json").stdout)["entries"]) == 3
+    assert "switched off" in lorestudio(*asked, "--entry", "Anchor").stdout
 
 
 def test_at_a_terminal_lines_go_on_below_where_their_text_begins(
