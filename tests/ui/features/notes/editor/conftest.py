@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,7 @@ pytest.importorskip("PySide6.QtWidgets")
 from lorestudio.domain.entry import FieldDefinition, VaultIndex
 from lorestudio.domain.tokens import CHARS_4
 from lorestudio.settings.deeplore import DeepLoreSettings
+from lorestudio.ui.features.notes.editor import note_editor
 from lorestudio.ui.features.notes.editor.body import TitleBook
 from lorestudio.ui.features.notes.editor.buffer import NoteBuffer
 from lorestudio.ui.features.notes.editor.fields import FieldContext
@@ -33,7 +35,9 @@ ALIASES = {"skarn": ("the Grey One",)}
 
 
 @pytest.fixture
-def make_editor(qtbot: QtBot, theme: Theme) -> Iterator[Callable[[str], NoteEditor]]:
+def make_editor(qtbot: QtBot, theme: Theme, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], NoteEditor]]:
+    """An editor that reads the note after every change, also where a busy computer takes so long that it would wait."""
+    monkeypatch.setattr(note_editor, "CHEAP_SECONDS", math.inf)
     made: list[NoteEditor] = []
 
     def make(text: str) -> NoteEditor:
