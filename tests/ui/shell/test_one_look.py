@@ -279,7 +279,7 @@ CHOICES = {
     "Order of the entries": {
         "first appearance": "By turn", "how often": "By count", "folder": "By folder", "title": "By title",
     },
-    "How the next point is chosen": {"optuna": "Optuna", "random": "At random", "grid": "Every one"},
+    "How the next point is chosen": {"optuna": "Guided", "random": "At random", "grid": "Every one"},
 }  # fmt: skip
 
 

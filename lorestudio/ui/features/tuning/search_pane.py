@@ -16,6 +16,7 @@ from lorestudio.studio.tuning.scores import METRICS
 from lorestudio.studio.tuning.scoring import metric_words, value_words
 from lorestudio.studio.tuning.search import SearchOutcome, SearchWay, TriedPoint, between, change_words
 from lorestudio.studio.tuning.space import point_words
+from lorestudio.ui.shell.qt import TOOLTIP
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, number, tr
 from lorestudio.ui.widgets.cells import FIT, Column
@@ -149,7 +150,15 @@ class PointChart(Plot):
             super().keyPressEvent(event)
 
 
-_WAYS: Final = {SearchWay.OPTUNA: "Optuna", SearchWay.RANDOM: "At random", SearchWay.GRID: "Every one"}
+_WAYS: Final = {
+    SearchWay.OPTUNA: ("Guided", "Each next point is likely to do well, by those before it (Optuna chooses)."),
+    SearchWay.RANDOM: ("At random", "Each next point is drawn at random."),
+    SearchWay.GRID: ("Every one", "All choices of the settings are run one after the other."),
+}
+"""What the ways are called, and what they do."""
+_HELD: Final = (
+    "On the replies that were held out: no point is chosen by them, so they show whether a gain is more than luck."
+)
 _LINES: Final = 3
 
 
@@ -211,7 +220,9 @@ class TuningPane(Pane):
         line = self.over.fontMetrics().lineSpacing()
         self.over.setMinimumHeight(line + 14)  # in a low window, the budget stands below
         self.over.setMaximumHeight(line * _LINES + 14)
-        self.way = combo(self, tr("How the next point is chosen"), {each: tr(text) for each, text in _WAYS.items()})
+        self.way = combo(self, tr("How the next point is chosen"), {way: tr(text) for way, (text, _) in _WAYS.items()})
+        for place, (_, tip) in enumerate(_WAYS.values()):
+            self.way.setItemData(place, tr(tip), TOOLTIP)
         self.runs = number_field(self, tr("Points"), 1, 10_000, 100, before=tr("Points "))
         self.workers = number_field(self, tr("Processes"), 1, 64, 1, before=tr("Processes "))
         self.add = button(self, tr("Add setting…"), lambda: self.wanted.emit("tuning.add"), kind="small")
@@ -242,9 +253,9 @@ class TuningPane(Pane):
     def _table(self, goals: tuple[str, ...]) -> tuple[RecordTable, RecordView]:
         columns = [Column(tr("Point"), lambda each: each.name, width=FIT, icon=lambda each: each.sign)]
         for place, goal in enumerate(goals):
-            for part, title in enumerate((tr(METRICS[goal].title), tr("held out"))):
+            for part, (title, tip) in enumerate(((METRICS[goal].title, ""), ("held out", _HELD))):
                 at = 2 * place + part
-                columns.append(Column(title, partial(_value, at), width=FIT, numeric=True))
+                columns.append(Column(tr(title), partial(_value, at), help=tr(tip), width=FIT, numeric=True))
         columns.append(Column(tr("Settings"), lambda each: each.settings))  # where it is narrow, numbers come first
         model = RecordTable(
             tuple(columns), theme=self.theme, key=lambda each: each.number, tip=lambda each, _column: each.story,
@@ -341,8 +352,8 @@ class TuningPane(Pane):
         self.story.setText(at.story if at is not None else tr(
             "Write down what should be in the prompt, in “Expectations”. Then say above which settings may be turned, "
             "and how far: “Add setting…” writes such a line. A search runs the chat with one choice after the other, "
-            "and shows which do most of what you expect for the fewest tokens. A third of the replies is held out, to "
-            "see what is only luck."
+            "and shows which do most of what you expect for the fewest tokens. A third of the replies is held out: no "
+            "choice is made by them, so they show what is only luck."
         ))  # fmt: skip
         for name, act in self.acts.items():
             can = at is not None and (name == "report" or at.number >= 0)

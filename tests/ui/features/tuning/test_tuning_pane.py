@@ -9,7 +9,7 @@ from pytestqt.qtbot import QtBot
 
 from lorestudio.domain.records import replace
 from lorestudio.ui.features.tuning.search_pane import PointChart, Points, TuningPane
-from lorestudio.ui.shell.qt import ALIGNMENT, HORIZONTAL, V_RIGHT
+from lorestudio.ui.shell.qt import ALIGNMENT, HORIZONTAL, TOOLTIP, V_RIGHT
 from lorestudio.ui.shell.theme import Theme, scaled
 from tests.ui.drawing import drawn, words_drawn
 
@@ -198,7 +198,11 @@ def test_what_may_be_turned_and_how_is_asked_for_by_buttons(pane: TuningPane) ->
     told: list[str] = []
     pane.wanted.connect(told.append)
     assert pane.focus_target() is pane.over
-    assert [pane.way.itemText(place) for place in range(pane.way.count())] == ["Optuna", "At random", "Every one"]
+    assert [pane.way.itemText(place) for place in range(pane.way.count())] == ["Guided", "At random", "Every one"]
+    assert all(pane.way.itemData(place, TOOLTIP) for place in range(pane.way.count()))
+    said = pane.model.headerData(2, HORIZONTAL, TOOLTIP)
+    assert said == pane.model.headerData(4, HORIZONTAL, TOOLTIP)
+    assert "no point is chosen by them" in said
     assert [(box.minimum(), box.maximum(), box.value()) for box in (pane.runs, pane.workers)] == [
         (1, 10_000, 100), (1, 64, 1),
     ]  # fmt: skip
