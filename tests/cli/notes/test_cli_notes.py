@@ -338,6 +338,13 @@ def test_what_cannot_be_read_is_told_wherever_notes_are_looked_through(lorestudi
         assert "“Odd.md” is not UTF-8 text" in result.stderr, command
 
 
+def test_of_a_long_line_that_is_shown_a_third_stands_before_what_was_found(lorestudio: Run, notes: Path) -> None:
+    before, after = "".join(map(str, range(60))), "".join(map(str, range(60, 120)))
+    (notes / "Long.md").write_text(f"# Long\n\n{before}quay{after}\n", encoding="utf-8")
+    _name, shown = lorestudio("search", notes, "path:long quay").stdout.splitlines()
+    assert shown == f"  3: …{before[-33:]}quay{after[:63]}…"
+
+
 def test_search_as_json(lorestudio: Run, notes: Path) -> None:
     result = lorestudio("search", notes, r"\blamps?\.", "--regex", "--json")
     (found,) = json.loads(result.stdout)

@@ -274,6 +274,26 @@ def test_what_changes_while_something_is_read_waits_also_for_who_wants_it_at_onc
     assert titles(session) == ["Attic", "Gate"]
 
 
+def test_what_waits_of_a_vault_is_forgotten_with_its_project(cached, qtbot, tmp_path):
+    write(tmp_path / "vault", "Gate")
+    write(tmp_path / "other", "Moor")
+    session = cached()
+    session.set_project(open_project([tmp_path / "vault"]))
+    session.reading.follow()
+    qtbot.waitUntil(lambda: session.jobs.idle)
+    qtbot.wait(300)
+    session.set_activity("Reading another vault…")
+    write(tmp_path / "vault", "Attic")
+    qtbot.waitUntil(lambda: "Attic" in session.runs.stale, timeout=15_000)
+    session.set_activity("")
+    before = session.project
+    session.set_project(open_project([tmp_path / "other"]))
+    (tmp_path / "vault" / "Attic.md").unlink()
+    session.set_project(before)
+    session.reading.take_at_once(at_once=True)
+    assert titles(session) == ["Gate"], "the note that was told of is gone"
+
+
 def test_another_vault_that_was_read_already_is_followed_in_place_of_the_one_before(
     cached, qtbot, tmp_path, monkeypatch
 ):

@@ -225,6 +225,7 @@ def test_a_search_shows_what_it_has_found_so_far(window: MainWindow, monkeypatch
     searched(window)
     assert len(told) > 5
     assert max(told) == 13
+    assert 1 not in told, "the present settings alone are no find"
 
 
 @pytest.mark.own_window
