@@ -15,7 +15,8 @@ from typing import Final
 from PySide6.QtCore import QSignalBlocker, QStringListModel, Qt
 from PySide6.QtWidgets import QComboBox, QCompleter, QDialogButtonBox, QLineEdit, QWidget
 
-from lorestudio.domain.entry import VaultIndex
+from lorestudio.domain.entry import NoteKey, VaultIndex
+from lorestudio.domain.records import replace
 from lorestudio.domain.texts import reading_order
 from lorestudio.studio.notes.changes.change_set import NameTakenError, changed_references, shown_name
 from lorestudio.studio.notes.making_entries import NoteGroup, PlainNote, candidates, groups, plain_notes, plan_entries
@@ -24,6 +25,7 @@ from lorestudio.studio.notes.renaming import NewName, OldKey, plan_rename
 from lorestudio.studio.notes.trash import Trashed
 from lorestudio.studio.notes.vault_notes import Planned, VaultNotes
 from lorestudio.studio.project.project import Project
+from lorestudio.ui.features.notes.editor.chips_field import ChipsField
 from lorestudio.ui.features.notes.plan_dialog import PlanDialog
 from lorestudio.ui.features.vault.table import when_words
 from lorestudio.ui.shell.theme import Theme
@@ -374,29 +376,37 @@ class EntriesDialog(Dialog):
         super().__init__(parent, tr("Make entries of notes"), (900, 480))
         self._work, self._project, self._tag = work, project, project.settings.lorebook_tag
         self._found: list[PlainNote] = []
+        self._of: NoteKey | None = None  # whose keys are in the field
         said = tr(
             "An entry is a note that goes into the prompt when one of its keys is said. Each ticked note gets the tag "
-            "“{tag}” and these keys in its front matter; nothing else in it changes, and one undo takes all back.",
+            "“{tag}” and these keys in its front matter; nothing else in it changes, and one undo takes all back. The "
+            "keys of the chosen note can be changed below the list.",
             tag=self._tag,
         )
         self.groups = combo(self, tr("Which notes"))
         columns = (
             Column(tr("Note"), attrgetter("title")),
             Column(tr("Keys"), lambda one: ", ".join(one.keys)),
-            Column(tr("Why"), attrgetter("why"), width=FIT, sort=lambda one: (-one.named_in, -one.linked_from)),
+            Column(
+                tr("Why"), attrgetter("why"), help=tr("By the keys that were proposed"), width=FIT,
+                sort=lambda one: (-one.named_in, -one.linked_from),
+            ),
             Column(tr("Folder"), attrgetter("folder"), width=FIT),
-        )
+        )  # fmt: skip
         self.model = RecordTable(
             columns, key=attrgetter("note_key"), checkable=True, parent=self,
             tip=lambda one, column: f"{one.filename}\n{column.words(one)}",
         )  # fmt: skip
         self.list = CheckList(theme, self.model, tr("Notes to make entries of"), self)
+        self.keys = ChipsField(theme, tr("Keys"), self)
+        self.keys.changed.connect(self._edit)
+        self.keys.left.connect(self.list.view.setFocus)
+        self.list.view.chosen.connect(self._look)
         self.state = label(self, tr("Reading the notes…"), "small")
         self.make = button(self, tr("Make entries"), self._make, kind="primary")
         ends = row((self.state, 1), self.make, button(self, tr("Cancel"), self.reject))
-        column(
-            label(self, said), row(label(self, tr("Show")), (self.groups, 1)), (self.list, 1), ends, of=self, spacing=8
-        )
+        shown, keys = row(label(self, tr("Show")), (self.groups, 1)), row(label(self, tr("Keys")), (self.keys, 1))
+        column(label(self, said), shown, (self.list, 1), keys, ends, of=self, spacing=8)
         self.groups.currentIndexChanged.connect(lambda _place: self._show_group())
         self.model.ticked.connect(self._settle)
         self._settle()
@@ -422,18 +432,34 @@ class EntriesDialog(Dialog):
 
     def _show_group(self) -> None:
         """Show the notes of the group, ticked but for all notes: few people want them all."""
-        chosen = self.groups.currentData()
-        if isinstance(chosen, NoteGroup):
-            rows = [one for one in self._found if chosen.has(one)]
-        else:
-            rows = [one for one in self._found if one.named_in or chosen == "all"]
-        self.model.set_rows(rows)
-        self.model.choose_all(all_of_them=chosen != "all")
+        self.model.set_rows(self._rows())
+        self.model.choose_all(all_of_them=self.groups.currentData() != "all")
+        self.list.view.choose(self.model.rows[0].note_key if self.model.rows else None)
+
+    def _rows(self) -> list[PlainNote]:
+        group = self.groups.currentData()
+        if isinstance(group, NoteGroup):
+            return [one for one in self._found if group.has(one)]
+        return [one for one in self._found if one.named_in or group == "all"]
+
+    def _look(self, one: PlainNote | None) -> None:
+        """Another note is chosen: have its keys in the field."""
+        self._of = None if one is None else one.note_key
+        self.keys.set_items(() if one is None else one.keys)
+        self.keys.setEnabled(one is not None)
+
+    def _edit(self, keys: Sequence[str]) -> None:
+        """The chosen note gets these keys in place of the proposed ones, or of its own."""
+        self._found = [
+            replace(one, keys=tuple(keys), written=False) if one.note_key == self._of else one for one in self._found
+        ]
+        self.model.set_rows(self._rows())
 
     def _settle(self) -> None:
         able(self.make, bool(self.model.chosen), tr("Tick a note first."))
 
     def _make(self) -> None:
+        self.keys.take_input()
         keys = self.model.chosen
         chosen = [one for one in self._found if one.note_key in keys]
         project, tag = self._project, self._tag

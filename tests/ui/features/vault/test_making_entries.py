@@ -61,6 +61,39 @@ def test_from_no_entry_to_the_first_one_in_two_clicks_and_back_in_one(window, tm
     assert contents(tmp_path / "vault") == NOTES
 
 
+@pytest.mark.always
+def test_the_proposed_keys_can_be_others(window, tmp_path) -> None:
+    write_vault(tmp_path / "vault", {"People/Rook.md": "---\nkeys: [rook]\n---\nA bird.\n"})
+    before = contents(tmp_path / "vault")
+    window.session.set_project(open_project([tmp_path / "vault"]))
+    window.run("note.entries")
+    settle(window)
+    dialog = next(one for one in QApplication.topLevelWidgets() if isinstance(one, EntriesDialog) and one.isVisible())
+    dialog.groups.setCurrentIndex(dialog.groups.findText("Folder People (3)"))
+    assert (dialog.list.view.current.title, dialog.keys.items) == ("Aldric", ["Aldric"])
+    dialog.keys.input.setFocus()
+    QTest.keyClicks(dialog.keys.input, "the king, crown")
+    QTest.keyClick(dialog.keys.input, Qt.Key.Key_Return)
+    assert dialog.isVisible(), "Enter takes the key and makes no entry yet"
+    assert dialog.model.rows[0].keys == ("Aldric", "the king", "crown")
+    assert len(dialog.model.chosen) == 3
+    dialog.list.view.choose(dialog.model.rows[2].note_key)
+    assert dialog.keys.items == ["rook"], "its own"
+    dialog.keys.remove(dialog.keys.chips[0])
+    dialog.keys.add_text("the bird")
+    dialog.list.view.choose(dialog.model.rows[1].note_key)
+    assert dialog.keys.items == ["Mira"]
+    dialog.keys.remove(dialog.keys.chips[0])
+    QTest.keyClicks(dialog.keys.input, "sister")  # and half typed it is made
+    press(dialog, "Make entries")
+    settle(window)
+    found = {each.title: each.keys for each in window.session.project.index.entries}
+    assert found == {"Aldric": ("Aldric", "the king", "crown"), "Mira": ("sister",), "Rook": ("the bird",)}
+    window.run("vault.undo")
+    settle(window)
+    assert contents(tmp_path / "vault") == before
+
+
 def test_the_notes_can_be_found_all_the_same(window) -> None:
     for words, shown in (("todo", window.vault.tree), ("nothing has this", window.vault.empty)):
         window.vault.filter.setText(words)
