@@ -376,7 +376,7 @@ def read_lorebook(
         except (RecursionError, ValueError) as error:
             raise BookError(f"entries.{key}: it is nested too deeply. Take it out of the file.") from error
     entries = tuple(made)
-    remarks = (*_about_book(form), *_about_entries(raws, entries))
+    remarks = (*_about_book(form), *_about_entries(raws, entries), *_about_fields(raws))
     return Lorebook(name, entries, role, place, remarks, tuple(raws), _spoil(raws))
 
 
@@ -434,20 +434,6 @@ def _about_book(form: _BookForm) -> Iterator[str]:
 
 
 def _about_entries(raws: Sequence[Raw], entries: Sequence[BookEntry]) -> Iterator[str]:
-    known = USED | WITHOUT_EFFECT | {"automationId", "extensions"}
-    unknown = Counter(
-        member
-        for raw in raws
-        for member, value in raw.items()
-        if member not in known and value not in (None, "", [], {}) and not member.startswith(f"extensions.{OWN}")
-    )
-    for raw in raws:
-        others = raw.get("extensions")
-        members = others if isinstance(others, Mapping) else ()
-        unknown.update(f"extensions.{member}" for member in members if not member.startswith(OWN))
-    for member, amount in unknown.items():
-        hint = meant(member, USED, likeness=0.85)  # other programs' fields are called otherwise, and mean otherwise
-        yield f"{_entries(amount)} the field “{member}”, which the scan does not know: it changes nothing.{hint}"
     automated = sum(truthy(raw.get("automationId")) for raw in raws)
     if automated:
         yield f"{_entries(automated)} an automation (automationId); no quick reply runs here."
@@ -477,6 +463,35 @@ def _about_entries(raws: Sequence[Raw], entries: Sequence[BookEntry]) -> Iterato
         if len(keys) > 1:
             told, what = f"{len(keys)} keys are no usable patterns, {key} for one ({problem})", "they are"
         yield f"{_named([entry for entry, found in broken if found])}: {told}; {what} looked for as plain text."
+
+
+def _about_fields(raws: Sequence[Raw]) -> Iterator[str]:
+    """What changes nothing: a slip in a name by itself, all others in one sentence."""
+    known = USED | WITHOUT_EFFECT | {"automationId", "extensions"}
+    unknown = Counter(
+        member
+        for raw in raws
+        for member, value in raw.items()
+        if member not in known and value not in (None, "", [], {}) and not member.startswith(f"extensions.{OWN}")
+    )
+    for raw in raws:
+        others = raw.get("extensions")
+        members = others if isinstance(others, Mapping) else ()
+        # SillyTavern's import of a card's book leaves there what it took over, too
+        unknown.update(f"extensions.{one}" for one in members if not (one in EXTENSIONS or one.startswith(OWN)))
+    # other programs' fields are called otherwise, and mean otherwise
+    slips = {member: hint for member in unknown if (hint := meant(member, USED, likeness=0.85))}
+    for member, hint in slips.items():
+        yield _unknown(member, unknown.pop(member)) + hint
+    if len(unknown) == 1:
+        yield _unknown(*next(iter(unknown.items())))
+    elif unknown:
+        names = ", ".join(f"“{member}”" for member in unknown)
+        yield f"The entries have {len(unknown)} fields that the scan does not know, so they change nothing: {names}."
+
+
+def _unknown(member: str, amount: int) -> str:
+    return f"{_entries(amount)} the field “{member}”, which the scan does not know: it changes nothing."
 
 
 def _entries(amount: int) -> str:

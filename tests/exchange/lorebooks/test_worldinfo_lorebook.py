@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from lorestudio.exchange.lorebooks.entry import BookError, BookPlace, Extra
+from lorestudio.exchange.lorebooks.kinds.card_book import EXTENSIONS
 from lorestudio.exchange.lorebooks.reading import BookRole, edited, load_lorebook, read_lorebook, with_texts
 from lorestudio.vault.edited_vaults import NoteText
 
@@ -63,6 +64,24 @@ def test_what_many_entries_have_in_common_is_said_once() -> None:
         entry["key"] = [f"/({uid}/"]
     [told] = read_lorebook({"entries": entries}).remarks
     assert told.startswith("“E0”, “E1”, “E2” and 2 more: 5 keys are no usable patterns, /(0/ for one (")
+
+
+def test_what_changes_nothing_is_said_last_and_in_one_sentence() -> None:
+    """A line for each field of a plug-in buried the key that could not be used."""
+    entry = {"key": ["/(/"], "mystery": 3, "keys": ["b"], "extensions": {"plugin": 1, "depth": 4}, "position": 0}
+    broken, slip, last = read_lorebook({"entries": {"0": entry, "1": {"mystery": 4, "position": 0}}}).remarks
+    assert "no usable pattern" in broken
+    assert "Did you mean “key”?" in slip
+    assert last == (
+        "The entries have 2 fields that the scan does not know, so they change nothing: “mystery”, “extensions.plugin”."
+    )
+
+
+def test_what_an_import_of_a_cards_book_leaves_behind_is_not_told() -> None:
+    """SillyTavern keeps the card's extensions in each entry beside the fields that it made of them."""
+    said = dict.fromkeys(EXTENSIONS, 0)
+    assert not remarks({"key": ["a"], "position": 0, "extensions": said})
+    assert "“extensions.plugin”" in remarks({"key": ["a"], "position": 0, "extensions": {**said, "plugin": 1}})
 
 
 def test_of_an_ordinary_entry_nothing_is_said() -> None:
