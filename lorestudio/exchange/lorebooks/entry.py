@@ -199,6 +199,13 @@ NEW_ENTRY: Final[Mapping[str, Json]] = {
     "role": 0, "sticky": None, "cooldown": None, "delay": None, "triggers": [],
 }  # fmt: skip
 """An entry as SillyTavern's editor makes it, which is also what its imports begin with."""
+AS_NEW: Final[Mapping[str, tuple[Json, ...]]] = {
+    "sticky": (0,), "cooldown": (0,), "delay": (0,), "role": (None,), "delayUntilRecursion": (False, None),
+    "characterFilter": ({"isExclude": False, "names": [], "tags": []},), "content": (None,), "comment": (None,),
+    "group": (None,), "automationId": (None,), "outletName": (None,), "addMemo": (True, None), "triggers": (None,),
+    "key": (None,), "keysecondary": (None,),
+}  # fmt: skip
+"""Values that mean the same as a new entry's."""
 
 
 _Member = TypeVar("_Member", bound=IntEnum)
@@ -366,7 +373,9 @@ def _shown(raw: Mapping[str, Json]) -> dict[str, Json]:
         value = raw.get(name)
         if name in raw:
             usual = NEW_ENTRY.get(name)
-            told = name in ALWAYS or not (value is usual or name in _NOT_SHOWN or same_value(value, usual))
+            told = name in ALWAYS or not (value is usual or name in _NOT_SHOWN or _as_new(name, value, usual))
+            if value is True and name == "delayUntilRecursion":
+                value = 1  # as SillyTavern's older versions write the first level
         else:
             told = name in _MISSED and (name != "selective" or bool(raw.get("keysecondary")))
         if told and not isinstance(value, Mapping):
@@ -375,6 +384,10 @@ def _shown(raw: Mapping[str, Json]) -> dict[str, Json]:
     if isinstance(own, Mapping):
         wanted |= {f"{_FILTER}.{part}": own[part] for part, usual in _FILTERED.items() if own.get(part, usual) != usual}
     return wanted
+
+
+def _as_new(name: str, value: Json, usual: Json) -> bool:
+    return same_value(value, usual) or any(same_value(value, other) for other in AS_NEW.get(name, ()))
 
 
 def _line(name: str, value: Json) -> str:

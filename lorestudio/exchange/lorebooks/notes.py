@@ -23,7 +23,7 @@ from lorestudio.domain.json_text import number_in, object_in, spell, stringified
 from lorestudio.domain.records import replace
 from lorestudio.exchange.json_file import same_value
 from lorestudio.exchange.lorebooks.crossing import EntryFate, Fidelity, FieldFate
-from lorestudio.exchange.lorebooks.entry import LOGICS, NEW_ENTRY, OWN, BookPlace, Logic, choice
+from lorestudio.exchange.lorebooks.entry import AS_NEW, LOGICS, NEW_ENTRY, OWN, BookPlace, Logic, choice
 from lorestudio.exchange.lorebooks.keys import is_plain, words_of
 from lorestudio.exchange.lorebooks.note_fields import FOREIGN, INTO_NOTES, KEPT, OUT_OF_NOTES, PLACES, REPLACED
 from lorestudio.exchange.problems import InputError
@@ -58,13 +58,6 @@ _FILTER: Final = "characterFilter"
 _MEMBERS: Final = (*NEW_ENTRY, _FILTER, "displayIndex")
 _MATTERS: Final = frozenset({"order", "position", "selective", "useProbability", "probability"})
 """Without these an entry behaves otherwise than a new one does (rules: sillytavern 5.3)."""
-_NO_FILTER: Final[Raw] = {"isExclude": False, "names": [], "tags": []}
-_ALIKE: Final[Mapping[str, tuple[Json, ...]]] = {
-    "sticky": (0,), "cooldown": (0,), "delay": (0,), "role": (None,), "delayUntilRecursion": (False, None),
-    _FILTER: (_NO_FILTER,), "content": (None,), "comment": (None,), "group": (None,), "automationId": (None,),
-    "outletName": (None,), "addMemo": (True, None), "triggers": (None,), "key": (None,), "keysecondary": (None,),
-}  # fmt: skip
-"""Values that mean the same as a new entry's."""
 _ABSENT: Final = "\0absent"
 
 _PLACES: Final = {
@@ -296,7 +289,7 @@ _PLAIN: Final = (str, int, float, type(None))
 _USUAL: Final = tuple(
     (member, usual, alike, frozenset((value.__class__ is bool, value) for value in alike if isinstance(value, _PLAIN)))
     for member, usual in ((member, NEW_ENTRY.get(member)) for member in _MEMBERS)
-    for alike in (_ALIKE.get(member, (None,) if usual is False else ()),)
+    for alike in (AS_NEW.get(member, (None,) if usual is False else ()),)
 )
 """Each member with a new entry's value, the others that mean the same, and those of them that are found by hash."""
 

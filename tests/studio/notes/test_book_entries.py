@@ -71,6 +71,20 @@ def test_an_entry_is_a_note_with_world_infos_own_fields(book: Path) -> None:
     assert "isExclude" not in text  # as in a new entry
 
 
+def test_what_older_sillytaverns_write_for_nothing_is_not_shown() -> None:
+    """The form had five rows more for each entry, one of them with “False” and a warning about it."""
+    raw = {
+        "comment": "Bell", "key": ["bell"], "content": "It rings.", "order": 100, "position": 0, "role": None,
+        "delayUntilRecursion": False, "sticky": 0, "cooldown": 0, "delay": 0, "triggers": None, "depth": 4,
+    }  # fmt: skip
+    text = "---\ncomment: Bell\nkey:\n  - bell\norder: 100\nposition: 0\n---\nIt rings."
+    assert entry_text(raw) == text
+    assert changed_entry(raw, text.replace("100", "90")) == {**raw, "order": 90}
+    waits = {**raw, "delayUntilRecursion": True}
+    assert "delayUntilRecursion: 1\n" in entry_text(waits)
+    assert changed_entry(waits, entry_text(waits)) == waits
+
+
 @pytest.mark.parametrize(
     "odd", ["Bell: loud", "# bell", "[bell", "yes", "1e3", " bell ", "'bell", "bell #1", "- bell", "%"]
 )
