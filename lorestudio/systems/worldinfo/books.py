@@ -425,8 +425,7 @@ KIND: Final = SystemKind(
     heeds=frozenset({"blocks", "character"}),
     budget="budget_cap",
     budget_alone={"budget": 100},
-    not_held="World Info decides in one scan, in which every entry that comes in may bring others, so none can be held "
-    "in by itself.",
+    not_held="World Info decides in one scan, in which entries bring each other in.",
     reads_file=_file_settings,
     carrier=partial(SectionCarrier, places=CARRIED),
     knows="Lorebooks, card, persona and author's note",

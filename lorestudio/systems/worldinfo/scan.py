@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from dataclasses import field as data_field
 from enum import StrEnum
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from types import MappingProxyType
 from typing import Final
 
@@ -139,7 +139,7 @@ class Activation(Struct, frozen=True):
         if entry.uid in self.similar:
             return "wi_vector", {"score": self.similar[entry.uid]}
         if entry.uid in self.timed.sticky:
-            return "wi_sticky", {}
+            return "wi_sticky", {"until": self.timed.state.sticky[entry.name].end}
         return self._by_keys(entry, scan)
 
     def score(self, entry: BookEntry, scan: Scan) -> int:
@@ -307,20 +307,27 @@ def _one(name: str, members: list[BookEntry], draw: Callable[[], float], choice:
     if len(members) <= 1:
         return
     first = sorted((entry for entry in members if entry.group_override), key=lambda entry: -entry.order)
+    chances: dict[str, dict[str, Json]] = {}
     if first:
         winner, told = first[0], _told("wi_group_priority", group=name)
     else:
         sums = accumulate([0.0, *(each.group_weight for each in members)], _plus)
-        passed = [to_number(each) for each in sums][1:]
+        passed = [to_number(each) for each in sums]
         roll = draw() * passed[-1]
-        place = next((place for place, weight in enumerate(passed) if roll <= weight), None)
+        place = next((place for place, weight in enumerate(passed[1:]) if roll <= weight), None)
         if place is None:
             return
-        winner, told = members[place], _told("wi_group_drawn", group=name, of=len(members))
+        if passed[-1] > 0:
+            shares = [round(100 * (then - now) / passed[-1]) for now, then in pairwise(passed)]
+            chances = {each.uid: {"chance": share} for each, share in zip(members, shares, strict=True)}
+        winner = members[place]
+        told = _told("wi_group_drawn", group=name, of=len(members), **chances.get(winner.uid, {}))
     if winner in choice.left:
         choice.kept[winner.uid] = told
-    losers = [entry for entry in members if entry.uid != winner.uid]
-    choice.take_out(losers, "wi_group_lost", {"group": name, "winner_uid": winner.uid})
+    for entry in members:
+        if entry.uid != winner.uid:
+            details = {"group": name, "winner_uid": winner.uid, **chances.get(entry.uid, {})}
+            choice.take_out([entry], "wi_group_lost", details)
 
 
 def _plus(total: float | str, weight: float | str) -> float | str:
@@ -400,6 +407,7 @@ class Scanner:
     _contents: dict[str, str] = data_field(default_factory=dict)
     _failed: set[str] = data_field(default_factory=set)
     _told: dict[str, str] = data_field(default_factory=dict)
+    _ousted: dict[str, Told] = data_field(default_factory=dict)
     _kept_text: str = ""
     _level: float | str = 0
     _overflowed: bool = False
@@ -472,6 +480,11 @@ class Scanner:
         for entry in new:
             if entry.uid in left.removed:
                 reason, details = left.removed[entry.uid]
+                before = self._ousted.get(entry.uid, ("", {}))
+                if reason != "wi_group_active":
+                    self._ousted[entry.uid] = reason, details
+                elif before[1].get("group") == details["group"]:
+                    reason, details = before  # it lost to the active one in an earlier loop: that is why
                 events.append(Event(LoopPart.GROUPS, entry.uid, False, reason, details))
             elif entry.uid in left.kept:
                 events.append(Event(LoopPart.GROUPS, entry.uid, True, *left.kept[entry.uid]))

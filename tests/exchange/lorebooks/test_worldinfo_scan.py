@@ -254,6 +254,18 @@ def test_an_active_entry_of_the_group_keeps_later_ones_out():
     assert out.details == {"group": "g", "winner_uid": "0"}
 
 
+def test_who_lost_a_draw_is_told_so_in_later_loops_too():
+    """That the winner was active by then hid that it was a draw, and with which chance."""
+    raws = [key("x", group="g", groupWeight=10, content="x again"), key("x", group="g", groupWeight=30)]
+    scanned = scan(raws, "x", draws=[0.9])
+    told = [event for loop in scanned.loops for event in loop.events if event.reason.startswith("wi_group")]
+    lost = {"group": "g", "winner_uid": "1", "chance": 25}
+    assert [(event.uid, event.reason, event.details) for event in told] == [
+        ("0", "wi_group_lost", lost), ("1", "wi_group_drawn", {"group": "g", "of": 2, "chance": 75}),
+        ("0", "wi_group_lost", lost),
+    ]  # fmt: skip
+
+
 def test_probability_is_drawn_once_for_the_whole_scan():
     raws = [key("x", probability=30, content="x again")]
     assert active(raws, "x", draws=[0.3]) == [0]  # equal is enough
@@ -289,6 +301,8 @@ def test_sticky_entries_need_no_key():
     book = entries(key("x", sticky=3))
     state = after(10, book, TimedState())
     assert active([key("x", sticky=3)], "nothing", state=state, count=12) == [0]
+    (told, *_) = scan([key("x", sticky=3)], "nothing", state=state, count=12).loops[0].events
+    assert (told.reason, told.details) == ("wi_sticky", {"until": 13})
     assert active([key("x", sticky=3)], "nothing", state=state, count=13) == []
     assert active([key("x", sticky=3)], "nothing", state=state, count=10) == []  # the chat went back
 

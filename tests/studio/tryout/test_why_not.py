@@ -453,13 +453,8 @@ def test_world_info_by_its_scan_depth(folder_project: Project) -> None:
         ("probability: 0", "wi_lost", "probability", "Raise the probability of “Lamp” to {least} %"),
         ("wi_probability: 0.5", "wi_lost", "probability", "Raise the probability of “Lamp” to {least} %"),
         ("wi_delay: 9", "wi_delay", "drop_property", "Take wi_delay from “Lamp”"),
-        (
-            "wi_group: light\nwi_group_weight: 0",
-            "wi_group_active",
-            "group_priority",
-            "Give “Lamp” priority in its group",
-        ),
-        ("wi_group: light\nwi_group_weight: 0", "wi_group_active", "drop_property", "Take wi_group from “Lamp”"),
+        ("wi_group: light\nwi_group_weight: 0", "wi_group_lost", "group_priority", "Give “Lamp” priority in its group"),
+        ("wi_group: light\nwi_group_weight: 0", "wi_group_lost", "drop_property", "Take wi_group from “Lamp”"),
     ],
 )
 def test_what_a_note_says_to_world_info_is_tried(
@@ -499,8 +494,8 @@ BOOK_ENTRIES: dict[str, tuple[dict[str, Any], str, str]] = {
              "Take the characters from “It”"),
     "kinds": ({"triggers": ["quiet"]}, "wi_trigger", "Take the kinds of reply from “It”"),
     "delay": ({"delay": 99}, "wi_delay", "Take the delay from “It”"),
-    "group": ({"group": "light", "groupWeight": 1}, "wi_group_active", "Give “It” priority in its group"),
-    "group too": ({"group": "light", "groupWeight": 1}, "wi_group_active", "Take the group from “It”"),
+    "group": ({"group": "light", "groupWeight": 1}, "wi_group_lost", "Give “It” priority in its group"),
+    "group too": ({"group": "light", "groupWeight": 1}, "wi_group_lost", "Take the group from “It”"),
     "level": ({"delayUntilRecursion": 1}, "wi_only_recursion", "Take “from level” from “It”"),
     "depth": ({"scanDepth": 0, "excludeRecursion": True}, "wi_no_depth", "Take the scan depth from “It”"),
     "order": ({"order": 1, "content": "flame " * 60}, "wi_over_budget", "Raise the order of “It” to 101"),

@@ -358,6 +358,8 @@ class WhyView(QWidget):
             return
         if shown == self._shown:
             return
+        if self._shown and shown[:2] != self._shown[:2] and self._untried:  # of another row the reason is wanted first
+            self.answers_button.setChecked(False)
         self._shown = shown
         end = self._session.runs.journeys(trace).fate(entry.id)
         mark = fate_mark(end)
@@ -400,10 +402,13 @@ class WhyView(QWidget):
         self.answers_button.setVisible(search.note is not None and search.takes_part)
         self.answers_button.setText(tr("What would keep it out?") if search.goes_in else tr("What would bring it in?"))
 
-    def _toggle_answers(self, on: bool) -> None:
+    @property
+    def _untried(self) -> bool:
         search = self._search
-        untried = search.found is None and not (search.running or search.obstacle or search.error)
-        if on or untried:  # the page of a row that was chosen since says to press the button
+        return search.found is None and not (search.running or search.obstacle or search.error)
+
+    def _toggle_answers(self, on: bool) -> None:
+        if on:
             self.searched.emit()
         else:
             self.show_answers(False)
@@ -444,6 +449,9 @@ class WhyView(QWidget):
                 parts.append(_paragraph(f"{sentence_case(chosen.stage)}: {sentence}", links))
         parts.append(html.paragraph(tr("The way through the stages"), color=palette.text_muted, bold=True, above=8))
         parts.append(self._journey(trace, entry, cells, records, outcome.sentence, links))
+        if why := self._would.not_held(trace, entry):
+            text = tr("What later stages would have done is not known. {why}", why=why)
+            parts.append(html.paragraph(text, color=palette.text_faint, above=8))
         return "".join(parts)
 
     def _sources(self, trace: Trace, entry: int) -> dict[str, str]:
@@ -463,11 +471,8 @@ class WhyView(QWidget):
     def _later(self, trace: Trace, entry: int) -> list[str]:
         """What the stages behind the one that stopped it would have done."""
         would = self._would.of(trace, entry)
-        if would is None:
-            sentence = self._would.not_held(trace, entry)
-            text = tr("What later stages would have done is not known. {why}", why=sentence)
-            return [html.paragraph(text)] if sentence else []
-        return [html.paragraph(tr("It {sentence}.", sentence=sentence)) for sentence in would.sentences]
+        sentences = would.sentences if would is not None else ()
+        return [html.paragraph(tr("It {sentence}.", sentence=sentence)) for sentence in sentences]
 
     def _journey(
         self, trace: Trace, entry: int, cells: tuple[JourneyCell, ...], records: dict[str, StageRecord], said: str,

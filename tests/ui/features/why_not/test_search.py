@@ -82,13 +82,16 @@ def test_why_nothing_can_be_searched(window: MainWindow, search: WhyNotSearch, p
     assert not search.running
 
 
-def test_the_button_that_the_page_of_another_row_names_searches_for_that_row(
-    window: MainWindow, page: WhyNotPage
-) -> None:
-    button = window.why.answers_button
+def test_another_row_is_explained_first_and_the_button_searches_for_it(window: MainWindow, page: WhyNotPage) -> None:
+    """The page stayed, empty but for a word on what to press, and the explanation was two clicks away."""
+    button, first = window.why.answers_button, window.selection.entry
     find(window)
     choose(window, "Skarn.md")
-    assert page.summary.text() == "Press Y, or the button above, to try changes with the engine."
+    assert (window.why.browser.isVisibleTo(window.why), button.isChecked()) == (True, False)
+    window.selection.choose_entry(first)
+    button.click()
+    settle(window)
+    choose(window, "Skarn.md")
     button.click()
     settle(window)
     assert button.isChecked()
