@@ -7,16 +7,18 @@ from functools import partial
 from typing import Final, TypeAlias
 
 from msgspec import Struct
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, Qt
 
 from lorestudio.domain.entry import Entry, LeftOutNote, NoteKey, NoteProblem, VaultIndex
 from lorestudio.domain.records import replace
 from lorestudio.domain.state import Usage
 from lorestudio.domain.texts import comparable, reading_order
+from lorestudio.studio.notes.book_entries import ranked_by_order
 from lorestudio.studio.notes.usage import UNUSED
 from lorestudio.trace.model import rank
 from lorestudio.trace.timeline import NEVER, Fired
 from lorestudio.trace.wording import time_words
+from lorestudio.ui.shell.qt import DISPLAY
 from lorestudio.ui.shell.words import count, number, tr
 from lorestudio.ui.state.expected import ExpectedMark
 from lorestudio.ui.widgets.cells import Column, Glyph, Look, Marked, Piece, Words, one_line, titled
@@ -113,6 +115,7 @@ class VaultTable(RecordTable):
         self._modified: Mapping[NoteKey, float] = {}
         self._problems: Mapping[NoteKey, int] = {}
         self.exact = True
+        self._by_order = False
         super().__init__(
             self._columns(), key=lambda note: note.note_key,
             entry=lambda note: note.id if isinstance(note, Entry) else None, spoken=titled("none"), text=text,
@@ -174,8 +177,16 @@ class VaultTable(RecordTable):
     # ---- content ----------------------------------------------------------------------------------------------------
 
     def set_index(self, index: VaultIndex) -> None:
-        """Show another vault."""
+        """Show another vault, or the entries of lorebooks."""
+        self._by_order = bool(index.entries) and ranked_by_order(index.entries[0])
         self.set_rows(sorted(index.notes, key=lambda note: reading_order(note_title(note))))
+        self.headerDataChanged.emit(Qt.Orientation.Horizontal, 0, len(self.columns) - 1)
+
+    def headerData(self, section: int, orientation: Qt.Orientation, role: int = DISPLAY) -> object:
+        """Qt: the headings; what ranks the entries of a lorebook is called as everywhere else."""
+        if self._by_order and role == DISPLAY and section == self.column_of("priority"):
+            return tr("Order")
+        return super().headerData(section, orientation, role)
 
     def set_modified(self, times: Mapping[NoteKey, float]) -> None:
         """When the files were last changed: seconds since 1970 by vault and file name."""

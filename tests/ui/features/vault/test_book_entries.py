@@ -15,7 +15,7 @@ from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.studio.project.project import open_project
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.ui.features.vault.table import note_kind
-from lorestudio.ui.shell.qt import TOOLTIP
+from lorestudio.ui.shell.qt import DISPLAY, TOOLTIP
 from lorestudio.ui.state.drafts import tried
 from tests.ui.conftest import settle
 
@@ -250,9 +250,18 @@ def test_the_order_of_a_lorebooks_entries_is_their_own(window: MainWindow) -> No
 
 def test_read_as_notes_the_entries_keep_their_own_orders(window: MainWindow) -> None:
     """DeepLore reads orders as priorities, the highest as the lowest; what is written is an order."""
+    table = window.vault.table_model
+
+    def heading() -> object:
+        return table.headerData(table.column_of("priority"), Qt.Orientation.Horizontal, DISPLAY)
+
+    window.vault.show_table(True)
+    settle(window)
+    assert heading() == "Order"
     window.run("system.deeplore")
     settle(window)
     assert [entry.priority for entry in window.session.project.index.entries] == [900, 910]
+    assert heading() == "Priority"
     window.run("note.fill_gaps")
     settle(window)
     assert orders(window) == [("Bell", 91), ("Gate", 90)]
