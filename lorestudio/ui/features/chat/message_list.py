@@ -270,12 +270,11 @@ class MessageList(QListView):
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Qt: another width breaks the lines anew; the chosen message stays in sight if it was."""
         rect, old = self.visualRect(self.currentIndex()), event.oldSize().height()
-        seen = rect.top() < old and rect.bottom() >= 0
         QAbstractItemView.resizeEvent(self, event)
         if event.size().width() != event.oldSize().width():
             self._forget()
-            if seen:
-                QTimer.singleShot(0, self, lambda: self.scrollTo(self.currentIndex()))
+        if rect.top() < old and rect.bottom() >= 0:
+            QTimer.singleShot(0, self, lambda: self.scrollTo(self.currentIndex()))
         self.updateGeometries()
 
     def updateGeometries(self) -> None:

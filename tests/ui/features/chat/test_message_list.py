@@ -359,6 +359,18 @@ def test_another_width_brings_the_chosen_row_back_where_any_of_it_was_in_sight(
     assert view.verticalScrollBar().value() == value
 
 
+@pytest.mark.parametrize(("start", "value"), [(0, 80), (120, 120), (30, 80), (200, 200)])
+def test_where_the_list_gets_lower_the_chosen_row_stays_in_sight(qtbot: QtBot, start: int, value: int) -> None:
+    view, _delegate = short_list(qtbot, 50)
+    view.resize(view.width(), 299)
+    drain()  # the scroll bar came, which took of the width
+    view.setCurrentIndex(view.model().index(5, 0))  # 150 to 180
+    view.verticalScrollBar().setValue(start)
+    view.resize(view.width(), 100)
+    drain()
+    assert view.verticalScrollBar().value() == value
+
+
 @pytest.mark.parametrize("seed", [1, 32, 34, 92])
 def test_rows_of_other_heights_than_guessed_come_where_they_are_wanted(qtbot: QtBot, seed: int) -> None:
     rnd, hints = random.Random(seed), MessageList.ScrollHint
