@@ -296,9 +296,10 @@ class ControlBar(Wrapping):
                 chip.setGeometry(box)
                 chip.setVisible(place < shown)
             self.more.setVisible(folds)
-            if folds:
-                self._name_more(len(boxes) - shown)
-                self.more.setGeometry(QRect(end, QSize(self.more.sizeHint().width(), high)))
+        if folds:
+            self._name_more(sum(chip.isHidden() for chip in self.chips))
+        if move:
+            self.more.setGeometry(QRect(end, QSize(self.more.sizeHint().width(), high)))
             self.nothing.setGeometry(QRect(corner + QPoint(2, 0), QSize(max(width - corner.x() - _SIDE, 0), high)))
         bottom = max([end.y() if folds else 0, *(box.y() for box in boxes[:shown])], default=0)
         return bottom + high + GAP

@@ -213,6 +213,9 @@ def test_a_wide_bar_wraps_and_a_narrow_one_keeps_to_one_line(bar: ControlBar) ->
     assert bar.more.text() == f"+{12 - len(shown)}"
     assert not bar.more.geometry().intersects(shown[-1].geometry())
     assert bar.more.geometry().right() <= bar.width()
+    for width in (200, 420, 900):  # as whoever arranges the bar asks, again and again
+        assert bar.heightForWidth(width) > 0
+        assert bar.more.text() == f"+{12 - len(shown)}", "asking for the height changes no number"
 
 
 def test_what_is_folded_away_is_one_click_or_key_away(bar: ControlBar) -> None:
