@@ -33,7 +33,7 @@ from lorestudio.systems.base import Deciding, KeySearch
 from lorestudio.systems.macros import has_macros
 from lorestudio.trace.journey import FateState, Journeys
 from lorestudio.trace.model import Phase, Trace
-from lorestudio.trace.wording import plural
+from lorestudio.trace.wording import lowered, plural
 from lorestudio.vault.edited_vaults import NoteText
 from lorestudio.vault.files import NoteFile, VaultError
 from lorestudio.vault.folder import Stamp, list_folder, read_listed, settled_stamp
@@ -151,7 +151,7 @@ def _careers_told(entries: Iterable[Entry], careers: Careers, texts: Mapping[Not
             yield _finding("D51", entry, told, _line(texts, entry))
         elif not career.injected:
             (stage, label), times = career.stops.most_common(1)[0]
-            why = f" ({label.lower()})" if label else ""
+            why = f" ({lowered(label)})" if label else ""
             told = (
                 f"“{entry.title}” matched in {plural(career.matched, '# run|# runs')} and never went in; "
                 f"{plural(times, 'once|# times')} it was stopped in “{stage}”{why}."

@@ -287,6 +287,13 @@ def test_what_never_matched_and_what_never_went_in(tmp_path: Path) -> None:
     assert "“keywords” (probability 0)" in stopped["Unlucky.md"]
 
 
+def test_the_ai_is_called_so_where_it_did_not_choose(tmp_path: Path) -> None:
+    notes = {"Unchosen": note("keys: [hello]\nsummary: Zinc."), "Chosen": note("keys: [hello]\nsummary: Hello there.")}
+    project = make(tmp_path, notes, QUIET, settings={"aiSearchEnabled": True, "aiSearchMode": "two-stage"})
+    (finding,) = found(project, "D52")
+    assert "(not chosen by the AI)" in finding.message
+
+
 @pytest.mark.parametrize("name", ["Kept out", "Silent"])
 def test_nothing_is_said_of_a_note_that_the_person_blocked(tmp_path: Path, name: str) -> None:
     notes = {"Kept out": note("keys: [hello]"), "Silent": note("keys: [dragon]")}

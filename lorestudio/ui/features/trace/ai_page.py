@@ -351,16 +351,18 @@ class AiPage(QWidget):
             ]
             ink = palette.text_muted if choice.tone == "neutral" else getattr(palette, choice.tone)
             how, confidence = html.text(choice.how).replace(" %", "&nbsp;%"), html.text(choice.confidence)
-            rows.append(_row([asked, "<br>".join(links) or "–", how, confidence, _inked(choice.result, ink)]))
+            rows.append(_row([asked, "<br>".join(links) or "–", how], confidence, _inked(choice.result, ink)))
             if choice.reason:
                 reason = _inked(choice.reason, palette.text_faint)
                 rows.append(f"<tr><td colspan='{len(names)}' style='padding:0 0 4px 12px'>{reason}</td></tr>")
         return head + f"<table cellspacing='0' cellpadding='0'>{''.join(rows)}</table>"
 
 
-def _row(cells: Sequence[str]) -> str:
-    """A row of a table; the cells are rich text."""
-    return "<tr>" + "".join(f"<td style='padding:2px 10px 2px 0'>{cell}</td>" for cell in cells) + "</tr>"
+def _row(cells: Sequence[str], *short: str) -> str:
+    """A row of a table; the cells are rich text, and `short` ones keep to a line."""
+    ways = [(cell, "normal") for cell in cells] + [(cell, "nowrap") for cell in short]
+    row = (f"<td style='padding:2px 10px 2px 0;white-space:{way}'>{cell}</td>" for cell, way in ways)
+    return f"<tr>{''.join(row)}</tr>"
 
 
 def _inked(text: str, ink: str) -> str:

@@ -12,7 +12,7 @@ from pytestqt.qtbot import QtBot
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.records import replace
 from lorestudio.llm.messages import ChatRequest
-from lorestudio.trace.model import AiCall, Phase, StageRecord, Trace
+from lorestudio.trace.model import AiCall, AiRecord, ItemResult, Phase, ReplyItem, StageRecord, TitleMatch, Trace
 from lorestudio.ui.features.trace.ai_page import CHUNK, OVERVIEW, REPLY, SYSTEM, USER, AiPage
 from lorestudio.ui.shell.theme import Palette, Theme
 from lorestudio.ui.state.ai_calls import ChosenItem
@@ -61,6 +61,24 @@ def test_a_run_without_a_question_says_why(page: AiPage) -> None:
     assert not page.calls.isVisible()
     page.set_trace(replace(run(), stages=()))
     assert "matched to" not in page.plain
+
+
+def test_a_word_of_the_results_is_never_broken(page: AiPage) -> None:
+    items = tuple(
+        ReplyItem(title, TitleMatch.EXACT, result, (), title, 1.0, "medium")
+        for title, result in (
+            ("Sigil Theory — Fundamentals", ItemResult.CHOSEN),
+            ("Amberburgh Merchants", ItemResult.DOUBLE),
+        )
+    )
+    page.resize(380, 400)
+    page.set_trace(replace(run(ASKED), stages=(replace(RECORD, ai=AiRecord(items=items)),)))
+    words = page.overview.document()
+    lines = {
+        block.text().replace("\xa0", " "): block.layout().lineCount()
+        for block in map(words.findBlockByNumber, range(words.blockCount()))
+    }
+    assert [lines[said] for said in ("chosen", "chosen already", "medium")] == [1, 1, 1]
 
 
 def test_only_the_prefilter_says_what_it_left_out(page: AiPage) -> None:
