@@ -87,7 +87,7 @@ class VaultPane(Pane):
         self.firing = FiringCounts()
         """In how many runs of this chat entries were matched and injected."""
         self._settings: QSettings | None = None
-        self._kept: tuple[tuple[Path, ...], frozenset[tuple[str, str]]] = ((), frozenset())
+        self._kept: tuple[tuple[Path, ...], frozenset[tuple[str, str]], int, bool] = ((), frozenset(), 0, False)
         self._quiet = False
         self.now_called: Callable[[Path], Path] = lambda path: path
         """What a file is called now, for finding the selected notes again after they were renamed."""
@@ -283,7 +283,7 @@ class VaultPane(Pane):
     # ---- inside -----------------------------------------------------------------------------------------------------
 
     def keep_selection(self, moved_to: Sequence[Path] = ()) -> None:
-        """Remember what is selected and open, by file, before the vault is read anew.
+        """Remember what is selected and open, by file, and where the tree is scrolled, before the vault is read anew.
 
         `moved_to` are files to select instead.
         """
@@ -292,6 +292,8 @@ class VaultPane(Pane):
         self._kept = (
             tuple(path for path in paths if path is not None),
             frozenset(place for place in opened if place is not None),
+            self.tree.verticalScrollBar().value(),
+            bool(moved_to) or self.tree.viewport().rect().intersects(self.tree.visualRect(self.tree.currentIndex())),
         )
 
     def restore_selection(self) -> None:
@@ -299,16 +301,19 @@ class VaultPane(Pane):
         self._restore_due = self._listing.busy
         if self._restore_due:
             return
-        paths, opened = self._kept
+        paths, opened, top, in_sight = self._kept
         for folder in self.model.folder_rows():
             if self.model.node(folder).place in opened:
                 self.tree.setExpanded(folder, True)
+        self.tree.verticalScrollBar().setValue(top)
         wanted = {self.now_called(path) for path in paths}
         if len(wanted) > 1:
             index = self._session.project.index if self._session.project is not None else VaultIndex()
             self._select([note for note in index.notes if self._session.note_path(note) in wanted])
         else:
             self._select([])
+        if in_sight:
+            self.tree.scrollTo(self.tree.currentIndex())
 
     def _show_project(self) -> None:
         project = self._session.project

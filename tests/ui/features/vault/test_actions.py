@@ -275,6 +275,38 @@ def test_a_new_note_is_made_from_a_template_and_looked_at(window, vault) -> None
     assert contents(vault) == NOTES
 
 
+@pytest.mark.long
+def test_the_tree_stays_where_it_is_scrolled_and_shows_a_note_that_was_made(make_window, tmp_path, monkeypatch) -> None:
+    """Folders above the chosen note are open, too: opened again they pushed it out of sight."""
+    monkeypatch.setattr("lorestudio.ui.features.vault.pane.OPEN_UP_TO", 50)
+    note = "---\ntags: [lorebook]\n---\nText.\n"
+    notes = {f"{folder}/{folder} {number:02}.md": note for folder in ("people", "places") for number in range(60)}
+    window, vault = make_window(), write_vault(tmp_path / "vault", notes)
+    open_vault(window, vault, tmp_path / "kept")
+    tree = window.vault.tree
+    for folder in window.vault.model.folder_rows():
+        tree.expand(folder)
+    choose(window, "places/places 40.md")
+
+    def read_again() -> tuple[bool, int]:
+        (vault / "people/people 07.md").write_text(note + "More.\n", encoding="utf-8")
+        window.run("vault.reload")
+        settle(window)
+        return in_sight(), tree.verticalScrollBar().value()
+
+    def in_sight() -> bool:
+        return tree.viewport().rect().contains(tree.visualRect(tree.currentIndex()))
+
+    there = tree.verticalScrollBar().value()
+    assert there > 0
+    assert read_again() == (True, there)
+    window.run("note.duplicate")
+    settle(window)
+    assert (chosen_file(window), in_sight()) == ("places/places 2.md", True)
+    tree.verticalScrollBar().setValue(3)
+    assert read_again() == (False, 3), "what is read elsewhere stays in sight"
+
+
 def test_duplicate_takes_the_next_number(window, vault) -> None:
     choose(window, "Bell.md")
     window.run("note.duplicate")
