@@ -80,13 +80,17 @@ class SessionRuns:
         return tr("This run was made with other behaviour switches than are chosen now.")
 
     def before_change(self, generation: Generation | None) -> Trace | None:
-        """The trace of a generation by the same system before the last change, None where there is none."""
+        """The trace of a generation by the same system before the last change, None where there is none.
+
+        One without any entry, as of a chat that was open before its vault, has nothing to be compared with.
+        """
         now = self.traces.get(generation) if generation is not None else None
         if now is None or generation is None:
             return None
         others = (each for each in reversed(self._simulators.values()) if each is not self.chosen)
         runs = (each.traces.get(generation) for each in (*others, *self._earlier))
-        return next((each for each in runs if each is not None and each.system == now.system), None)
+        before = next((each for each in runs if each is not None and each.system == now.system), None)
+        return before if before is not None and before.index_size else None
 
     # ---- previews of unsaved texts ----------------------------------------------------------------------------------
 

@@ -118,6 +118,8 @@ def test_before_a_change_is_the_newest_other_run_of_the_same_system(make_session
         found.append(runs.before_change(FIRST))
     assert [id(each) for each in found] == [id(each) for each in (newer, older, oldest)]
     assert runs.before_change(SECOND) is None
+    runs._earlier = (cast("Simulator", SimpleNamespace(traces={FIRST: replace(oldest, index_size=0)})), *runs._earlier)
+    assert runs.before_change(FIRST) is None  # the chat was open before its vault
     runs.traces = TraceBook()
     assert runs.before_change(FIRST) is None  # nothing stands beside what was not run
 
