@@ -259,11 +259,9 @@ def open_found(
         paths = tuple(Path(book.place) for book in books)
         project = replace(project, book_paths=paths, read_only=True).with_books(books)
     if folder.vaults and not vaults:
-        names = ", ".join(f"“{name}”" for name in folder.vaults)
-        remarks.append(
-            f"{MAIN.title} is on there, with notes in Obsidian ({names}) that are not in this folder, so here "
-            f"{kind_of(project.system).title} decides. Open the folder of that vault, too, and {MAIN.title} does."
-        )
+        names, decides = ", ".join(f"“{name}”" for name in folder.vaults), kind_of(project.system)
+        until = "" if decides is MAIN else f" Until then {decides.title} decides."
+        remarks.append(f"{MAIN.title}'s notes ({names}) are in Obsidian: open the folder of that vault, too.{until}")
     brought = project.with_vaults(vaults) if vaults else project
     return BroughtChat(brought, systems, tuple(remarks))
 

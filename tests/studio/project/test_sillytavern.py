@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -244,10 +245,15 @@ def test_where_deeplore_is_on_its_vaults_are_named_which_the_folder_does_not_hav
         settings.write_text(json.dumps({**HOST, "extension_settings": {"deeplore_enhanced": own}}))
         found = look_into(full)
         opened = open_found(found, found.chat("evening"))
-        return [each for each in opened.remarks if "Obsidian (“Brume”)" in each]
+        return [each for each in opened.remarks if "DeepLore's notes (“Brume”) are in Obsidian" in each]
 
-    assert len(told(enabled=True, vaults=vaults)) == 1
+    (remark,) = told(enabled=True, vaults=vaults)
+    assert remark.endswith("open the folder of that vault, too. Until then World Info decides.")
     assert told(enabled=False, vaults=vaults) == told(enabled=True, vaults=vaults[1:]) == told(enabled=True) == []
+    shutil.rmtree(full / "data" / "default-user" / "worlds")
+    shutil.rmtree(full / "data" / "default-user" / "characters")
+    (remark,) = told(enabled=True, vaults=vaults)
+    assert remark.endswith("open the folder of that vault, too."), "no lorebook decides meanwhile"
 
 
 def test_a_vault_is_opened_with_a_chat_and_what_belongs_to_it(full: Path, tmp_path: Path) -> None:
