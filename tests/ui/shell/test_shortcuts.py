@@ -70,7 +70,7 @@ def test_what_was_chosen_is_kept_and_only_that(tmp_path, table) -> None:
 
 @pytest.fixture
 def dialog(qtbot, theme, table):
-    made = ShortcutsDialog(theme, table, {})
+    made = ShortcutsDialog(theme, table, {}, view_keys=[("the graph", "Show all", ("0",))])
     qtbot.addWidget(made)
     made.told = []
     made.changed.connect(made.told.append)
@@ -134,6 +134,16 @@ def test_taking_a_shortcut_from_another(dialog) -> None:
     assert dialog.told[-1] == {}
     assert not dialog.reset_all.isEnabled()
     assert "is free" not in dialog.said.text()
+
+
+def test_keys_of_a_view_are_listed_and_stay_as_they_are(dialog) -> None:
+    buttons = (dialog.field, dialog.set, dialog.add, dialog.none, dialog.reset)
+    stays = "These keys belong to the view itself and stay as they are."
+    dialog.choose("view:the graph: Show all")
+    assert dialog.said.text() == stays
+    assert all(not each.isEnabled() and stays in each.toolTip() for each in buttons)
+    dialog.choose("replay.all")
+    assert dialog.field.isEnabled()
 
 
 def test_searching_by_name_and_by_key(dialog) -> None:

@@ -21,7 +21,6 @@ from PySide6.QtGui import (
     QPaintEvent,
     QRegion,
     QResizeEvent,
-    QShowEvent,
     QWheelEvent,
 )
 from PySide6.QtWidgets import QApplication, QGraphicsScene, QGraphicsView, QWidget
@@ -456,12 +455,6 @@ class GraphView(QGraphicsView):
             box = QRect(QPoint(), self._upon.sizeHint())
             box.moveBottomRight(self.rect().bottomRight() - QPoint(8, 8))
             self._upon.setGeometry(box)
-
-    def showEvent(self, event: QShowEvent) -> None:
-        """Qt: what could not be brought into sight before has its room now."""
-        super().showEvent(event)
-        if self._whole:
-            self.fit()
 
 
 def _rectangles(region: QRegion) -> list[QRect]:

@@ -292,7 +292,7 @@ class ProposalsDialog(Dialog):
         for widget in (self.source, self.again, self.mode):
             able(widget, idle, tr("Wait for the work under way, or stop it first."))
         self.progress.setVisible(not idle)
-        self.progress.setRange(0, work.to_ask if work.asking else 0)
+        self.progress.setRange(0, len(work.wanted) if work.asking else 0)
         self.progress.setValue(work.asked)
         self.status.setText(self._status_text(len(waiting)))
         ready = [row for row in work.rows if row.acceptable_unseen]
@@ -320,7 +320,7 @@ class ProposalsDialog(Dialog):
         work = self.work
         if work.asking:
             now = next((row.title for row in work.rows if row.state is RowState.ASKING), "")
-            return tr("{done} of {all} asked. Now: {title}", done=work.asked, all=work.to_ask, title=now)
+            return tr("{done} of {all} asked. Now: {title}", done=work.asked, all=len(work.wanted), title=now)
         if work.busy:
             return work.activity
         kind = work.source.kind

@@ -124,11 +124,10 @@ class Proposing(QObject):
         self.cost = CostEstimate()
         self.activity = ""
         self.asked = 0
-        self.to_ask = 0
+        self.wanted: list[Row] = []
         self._judge: Judge | None = None
         self._asks: Job | None = None
         self._token = CancelToken()
-        self._wanted: list[Row] = []
         self._is_stale = False
         self._last: tuple[ChangeSet, tuple[Row, ...]] | None = None
 
@@ -230,7 +229,7 @@ class Proposing(QObject):
             return
         tasks = [row.task for row in wanted if row.task is not None]
         project, tools, session, source = self._project, self._tools, self._session, self.source
-        self.asked, self.to_ask = 0, len(wanted)
+        self.asked, self.wanted = 0, wanted
 
         def work(job: Job) -> ProposalsEnded:
             asked = Asked(job, lambda question: job(Withdrawn(question)), job.cancel)
@@ -246,7 +245,6 @@ class Proposing(QObject):
         self._asks = session.jobs.start(title, work, done=self._ran, failed=self._run_failed, reported=self._news)
         self.many_changed.emit()
         self._set_asking(wanted[0])
-        self._wanted = wanted
         self.state_changed.emit()
 
     def again(self, row: Row) -> None:
@@ -273,8 +271,8 @@ class Proposing(QObject):
         elif isinstance(news, tuple):
             self.asked += 1
             self._take(*news)
-            if self.asked < len(self._wanted) and self.asking:
-                self._set_asking(self._wanted[self.asked])  # unless it was decided meanwhile
+            if self.asked < len(self.wanted) and self.asking:
+                self._set_asking(self.wanted[self.asked])  # unless it was decided meanwhile
             self.state_changed.emit()
 
     def _take(self, row: Row, proposal: Proposal) -> None:

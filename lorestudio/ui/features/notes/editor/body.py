@@ -349,13 +349,12 @@ class BodyEdit(QPlainTextEdit):
         start, text = cursor.selectionStart(), cursor.selectedText()
         inner = text.strip()
         if len(inner) > 3 and inner.startswith(_COMMENT) and inner.endswith(_COMMENT):
-            new = text.replace(inner, inner[2:-2].strip(" "), 1)
+            inside = inner[len(_COMMENT) : -len(_COMMENT)]
+            new = text.replace(inner, inside.strip("\u2029" if inside[:1] == "\u2029" else " "), 1)
         elif "\u2029" in text:  # a comment over several lines needs its marks on lines of their own
             new = f"{_COMMENT}\u2029{text.strip(chr(0x2029))}\u2029{_COMMENT}"
         else:
             new = f"{_COMMENT} {inner} {_COMMENT}" if inner else f"{_COMMENT}  {_COMMENT}"
-        if "\u2029" in inner and inner.startswith(f"{_COMMENT}\u2029"):
-            new = inner[2:-2].strip("\u2029")
         cursor.insertText(new.replace("\u2029", "\n"))
         end = cursor.position()
         cursor.setPosition(start)

@@ -404,6 +404,20 @@ def test_a_comment_over_lines_stays_out_of_the_prompt_and_comes_back(make_editor
     assert editor.buffer.text == text
 
 
+@pytest.mark.parametrize(
+    ("text", "after"),
+    [("%%\n  A dragon.\n\n%%", "  A dragon."), ("%% A\nB %%", "A\nB"), ("%%\nA dragon.", "%%\n%%\nA dragon.\n%%")],
+)
+def test_a_comment_over_lines_is_opened_where_it_ends_too(make_editor, text: str, after: str) -> None:
+    editor = make_editor(FRONT + text + "\n")
+    cursor = editor.body.textCursor()
+    cursor.setPosition(len(FRONT))
+    cursor.setPosition(len(FRONT + text), QTextCursor.MoveMode.KeepAnchor)
+    editor.body.setTextCursor(cursor)
+    editor.body.toggle_comment()
+    assert editor.buffer.text == FRONT + after + "\n"
+
+
 def test_the_preview_of_a_link(make_editor) -> None:
     editor = make_editor(PLAIN)
     assert "A fortress." in editor.body.preview(link("Dawnkeep"))
