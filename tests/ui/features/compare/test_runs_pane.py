@@ -710,7 +710,8 @@ def test_who_did_it_is_unknown_or_was_not_found() -> None:
     assert told["− Left (1)"] == [("Skarn", "60 tokens", "Not placed", "−60", "")]
     assert told["= Unchanged (1)"] == [("Rules", "10 tokens", "10 tokens", "", "")]
     keys = {row.cells[0]: row.key for group in change_rows(diff, None).children for row in group.children}
-    assert keys == {each.title: trace.entries[each.entry].note_key for each in (crown, skarn, rules)}, "each row leads to its entry"
+    entries = {each.title: trace.entries[each.entry].note_key for each in (*trace.injections, crown)}
+    assert keys == {name: entries[name] for name in keys}, "each row leads to its entry"
     found = rows(Causes(()))
     assert found["What was different (0)"] == []
     assert [found[name][0][-1] for name in ("+ Entered (1)", "− Left (1)")] == ["not found"] * 2
