@@ -248,8 +248,6 @@ class _WindowRun(Run):
             self.blocks = (PromptBlock(TAG, position, depth, role, text, tuple(parts)),)
         return ledger.close(self.candidates, note="" if text else "no_prompt")
 
-    # ---- inside -----------------------------------------------------------------------------------------------------
-
     @property
     def whole_budget(self) -> int:
         """The budget of all pages in tokens."""

@@ -174,8 +174,6 @@ class MainWindow(QMainWindow):
     def _paint(self) -> None:
         self.setWindowIcon(self.context.theme.icon("lorestudio", "accent"))
 
-    # ---- Qt ---------------------------------------------------------------------------------------------------------
-
     def begin_on_screen(self) -> None:
         """Be as large as at the end of the last run, or at the first start as the screen suggests."""
         self.context.layout.take_place()

@@ -266,8 +266,6 @@ class ShortcutsDialog(Dialog):
         self.chosen.clear()
         self._changed()
 
-    # ---- inside -----------------------------------------------------------------------------------------------------
-
     def _changed(self) -> None:
         self._fill()
         self.changed.emit(dict(self.chosen))

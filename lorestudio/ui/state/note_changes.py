@@ -283,8 +283,6 @@ class NoteWork(QObject):
 
             self.jobs.start(tr("Emptying the trash"), work, done=lambda _none: then(), failed=self._failed)
 
-    # ---- inside -----------------------------------------------------------------------------------------------------
-
     def _show_project(self) -> None:
         project = self._session.project
         folders = tuple(project.roots) if project else ()

@@ -173,8 +173,6 @@ class RecordTable(QAbstractTableModel):
         """Tick every row, or none."""
         self.choose([self.key_of(row) for row in self._all] if all_of_them else ())
 
-    # ---- Qt ---------------------------------------------------------------------------------------------------------
-
     def rowCount(self, parent: Index = NO_INDEX) -> int:
         """Qt: how many rows."""
         return 0 if parent.isValid() else len(self.rows)
@@ -251,8 +249,6 @@ class RecordTable(QAbstractTableModel):
             self.dropped.emit(self._dragged, place)
         self._dragged = []
         return False
-
-    # ---- inside -----------------------------------------------------------------------------------------------------
 
     def _take(self, rows: Sequence[Any]) -> None:
         self._all, self._order, self._texts = tuple(rows), (), []
@@ -572,8 +568,6 @@ class RecordView(RowMenu, QTableView):
     def _layout_name(self) -> str:
         """What a remembered header fits: a state of other columns is left alone."""
         return ",".join(column.name for column in self._rows.columns)
-
-    # ---- inside -----------------------------------------------------------------------------------------------------
 
     def _changed(self) -> None:
         row = self.current

@@ -123,8 +123,6 @@ class RecordTree(QAbstractItemModel, Generic[R]):
         """What the tree shows of these rows as texts, headings first."""
         return self._cells.texts(rows)
 
-    # ---- Qt ---------------------------------------------------------------------------------------------------------
-
     def index(self, row: int, column: int, parent: Index = NO_INDEX) -> QModelIndex:
         """Qt: the index of a child."""
         children = self.node(parent).children

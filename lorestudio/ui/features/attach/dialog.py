@@ -222,8 +222,6 @@ class LiveCapture(QObject):
         if endpoint is not None:
             endpoint.stop()
 
-    # ---- inside -----------------------------------------------------------------------------------------------------
-
     def _with_store(self, title: str, work: Callable[[Captures], object]) -> None:
         folder = self._folder
         if folder is not None:

@@ -412,8 +412,6 @@ class BenchPane(Pane):
         self.table.setColumnWidth(WHY, round(room * (0.38 if narrow else 0.28)))
         self.table.setColumnWidth(TOKENS, 62)
 
-    # ---- Qt ---------------------------------------------------------------------------------------------------------
-
     def resizeEvent(self, _event: QResizeEvent) -> None:
         """Qt: a narrow pane has no room for the keys, which are marked in the text and named below."""
         self._size_columns()

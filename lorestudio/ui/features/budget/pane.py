@@ -490,8 +490,6 @@ class BudgetPane(Pane):
         """The bar."""
         return self.bar if self.pages.currentWidget() is self._shown_page else self
 
-    # ---- inside -----------------------------------------------------------------------------------------------------
-
     def _show(self) -> None:
         trace = self._session.runs.trace(self._selection.generation)
         if trace is not None and trace is self._trace:

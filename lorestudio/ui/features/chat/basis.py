@@ -101,8 +101,6 @@ class BasisDialog(Dialog):
         )  # fmt: skip
         self._said = FoldingRow(holding(messages), holding(row(1, self.say, self.forget, margins=0)), self)
 
-    # ---- inside -----------------------------------------------------------------------------------------------------
-
     def _show_rows(self, message: int | None = None) -> None:
         history = ChatHistory(self._chat, HistoryRule(self.basis.settings.history), self.basis.hidden)
         found = hidden_rows(history)

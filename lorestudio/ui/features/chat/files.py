@@ -141,8 +141,6 @@ class ChatFiles(QObject):
         """The folder of chats that could not be saved."""
         return self.backups.with_name("unsaved-chats") if self.backups is not None else None
 
-    # ---- inside -----------------------------------------------------------------------------------------------------
-
     def _name(self, project: Project) -> str:
         if project.chat_path is not None:
             return project.chat_path.name

@@ -226,8 +226,6 @@ class ChatList(QAbstractListModel):
             self._seen = seen
             self.refresh()
 
-    # ---- Qt ---------------------------------------------------------------------------------------------------------
-
     def flags(self, index: Index) -> Qt.ItemFlag:
         """Qt: messages can be edited in place, by those who ask the view for it."""
         flags = super().flags(index)
@@ -254,8 +252,6 @@ class ChatList(QAbstractListModel):
         if message not in self._rows:
             self._rows[message] = self._make(message)
         return self._rows[message]
-
-    # ---- inside -----------------------------------------------------------------------------------------------------
 
     def _take_rows(self, first: int, count: int) -> None:
         if count:

@@ -382,8 +382,6 @@ class ChatPane(Pane):
             self.model.toggle_expanded(self._selection.message)
             self.view.scheduleDelayedItemsLayout()
 
-    # ---- inside -----------------------------------------------------------------------------------------------------
-
     def _make_controls(self) -> QWidget:
         self.buttons = {name: QToolButton(self) for name in (*CONTROLS, "replay.all")}
         first, previous, after, last, play = self.buttons.values()

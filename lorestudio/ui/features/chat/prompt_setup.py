@@ -183,8 +183,6 @@ class PromptSetupDialog(Dialog):
         """See `Dialog`."""
         return tr("What you changed here would be lost.") if self._current() != self._before else ""
 
-    # ---- inside -----------------------------------------------------------------------------------------------------
-
     def _make_people(self, user: str) -> QWidget:
         page, form = self._page()
         self.card = self._source(TextOrigin.CARD, tr("Choose a card…"), tr("No card"))

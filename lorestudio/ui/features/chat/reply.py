@@ -169,8 +169,6 @@ class ReplyWork(QObject):
         """Leave the chat as it was before the reply was asked for."""
         self._give_up("")
 
-    # ---- inside -----------------------------------------------------------------------------------------------------
-
     def _go_on(self) -> None:
         """Ask once the lore of the reply is known."""
         asking, session = self._asking, self._session

@@ -146,8 +146,6 @@ class SessionNoteWork:
             self._say_under_way()
         self._context.update_actions()
 
-    # ---- inside -----------------------------------------------------------------------------------------------------
-
     @property
     def _source(self) -> Source | None:
         """Who can write one; the stand-in leaves placeholders."""

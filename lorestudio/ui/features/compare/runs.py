@@ -353,8 +353,6 @@ class ComparableRuns(QObject):
 
         self._session.jobs.start(tr("Looking for kept runs"), work, done=done, failed=failed)
 
-    # ---- inside -----------------------------------------------------------------------------------------------------
-
     def _drop(self, before: Project | None, now: Project | None, renewed: str) -> None:
         """Forget the runs of another chat; behind messages that came or went a number means another reply."""
         if not renewed or before is None or now is None:

@@ -408,8 +408,6 @@ class SystemsPane(Pane):
                 partial(self.file_wanted.emit, name)
             )
 
-    # ---- inside -----------------------------------------------------------------------------------------------------
-
     def _wanted(self) -> list[Offer]:
         return [offer for offer in self.offers() if offer.key in self.chosen]
 

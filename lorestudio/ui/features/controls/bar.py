@@ -248,8 +248,6 @@ class ControlBar(Wrapping):
             return False
         return True
 
-    # ---- inside -----------------------------------------------------------------------------------------------------
-
     def _button(self, name: str, icon: str) -> QToolButton:
         button = iconed(self._theme, tool(self, name), icon)
         button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)

@@ -140,8 +140,6 @@ class ControlPickers:
         picker.wanted_new.connect(choose)
         return picker
 
-    # ---- inside -----------------------------------------------------------------------------------------------------
-
     def _options(self, title: str, placeholder: str, options: list[_PickerOption], project: Project) -> Picker:
         """A picker whose items say what they would do in the chosen reply, once that is known."""
         picker = self._context.pick(title, placeholder, [_item(option, None) for option in options], self._take)

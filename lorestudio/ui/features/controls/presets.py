@@ -264,8 +264,6 @@ class Presets(QObject):
         else:
             self._context.flash(text)
 
-    # ---- inside -----------------------------------------------------------------------------------------------------
-
     def _save(self, preset: object, replacing: bool) -> None:
         if isinstance(preset, Preset):
             kept = replace(preset, controls=replace(preset.controls, scribe_summary=""))

@@ -280,8 +280,6 @@ class MemoryWork(QObject):
         owner = "" if picture.everything else picture.owner
         self._begin(Under(VECTORS, of=picture.stale), partial(refresh, place, owner), self._refreshed)
 
-    # ---- inside -----------------------------------------------------------------------------------------------------
-
     def _begin(self, under: Under, work: Callable[[Job], Ended], done: Callable[[Ended], object]) -> None:
         def ended(result: Ended) -> None:
             self._job = None

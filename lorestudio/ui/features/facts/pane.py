@@ -242,8 +242,6 @@ class MemoryPage(QWidget):
             self.cleared.emit()
         self._fill()
 
-    # ---- inside -----------------------------------------------------------------------------------------------------
-
     def _fill(self) -> None:
         """List what the bar lets through; the words of a search by meaning are no filter."""
         words = self.bar.field.text() if self._hits is None and not self._searching else ""

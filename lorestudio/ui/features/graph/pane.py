@@ -582,8 +582,6 @@ class GraphPane(Pane):
         else:
             show_words(self.note, tr("{name} was written.", name=path.name))
 
-    # ---- Qt ---------------------------------------------------------------------------------------------------------
-
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Qt: a narrow pane keeps room for its tabs, a flat one for its picture: the legend stands beside it."""
         self.bar.scope.set_narrow(event.size().width() < WIDE)

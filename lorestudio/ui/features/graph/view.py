@@ -245,8 +245,6 @@ class GraphView(QGraphicsView):
 
         return svg_bytes(area.size().toSize(), self.accessibleName(), draw)
 
-    # ---- inside -----------------------------------------------------------------------------------------------------
-
     def _paint(self) -> None:
         self.setBackgroundBrush(self._theme.color("panel"))
         self.redraw()
@@ -330,8 +328,6 @@ class GraphView(QGraphicsView):
             return False
         self._take(self._round[place])
         return True
-
-    # ---- Qt ---------------------------------------------------------------------------------------------------------
 
     def focusNextPrevChild(self, next: bool) -> bool:  # noqa: A002  # Qt's name
         """Qt: Tab goes round the neighbours before it leaves."""

@@ -333,8 +333,6 @@ class LinksPane(Pane):
             lambda vaults: plan_links(vaults, path, mentions), lambda _done: self.look(), about=sources
         )
 
-    # ---- inside -----------------------------------------------------------------------------------------------------
-
     def _place(self) -> tuple[object, int]:
         """Where the keyboard is: the section, and the line in it, -1 for its head; no section at the top."""
         index = self.tree.currentIndex()

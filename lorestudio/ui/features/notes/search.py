@@ -313,8 +313,6 @@ class SearchPane(Pane):
         if shown:
             self.replacement.setFocus()
 
-    # ---- inside -----------------------------------------------------------------------------------------------------
-
     def _enter(self) -> None:
         if self._delay.isActive():
             self.run()

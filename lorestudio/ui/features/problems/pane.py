@@ -206,8 +206,6 @@ class ProblemTree(RecordTree[ProblemNode]):
 
         return self.index_of(next((node for node in self.root.below() if said(node.finding) == said(finding)), None))
 
-    # ---- inside -----------------------------------------------------------------------------------------------------
-
     def _rebuild(self) -> None:
         self.beginResetModel()
         self.root = ProblemNode("", Severity.INFO)
@@ -510,8 +508,6 @@ class ProblemsPane(Pane):
         self._session.jobs.start(
             title, lambda _report: finder.repairs(project, notes, by), done=self._worked_out, failed=self._failed
         )
-
-    # ---- inside -----------------------------------------------------------------------------------------------------
 
     def _project_changed(self) -> None:
         if self._session.project is None:

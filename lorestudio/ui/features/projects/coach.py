@@ -124,8 +124,6 @@ class Coach(TonedBar):
         adjusted = bool(self._context.session.parts.adjustments.undo_title)
         self._context.run("adjust.undo" if adjusted else "vault.undo")
 
-    # ---- inside -----------------------------------------------------------------------------------------------------
-
     def _do(self) -> None:
         step = self.steps[self._place]
         if self._place < 2:

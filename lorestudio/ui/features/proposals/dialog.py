@@ -175,8 +175,6 @@ class ProposalsDialog(Dialog):
         many = count(max(1, len(edited)), "proposal that you changed", "proposals that you changed")
         return tr("{many} would be lost.", many=many) if edited or self.detail.is_edited else ""
 
-    # ---- inside -----------------------------------------------------------------------------------------------------
-
     def _ask(self, again: Row | None = None) -> None:
         self.bar.hide()  # what it says is about the questions before
         if again is None:

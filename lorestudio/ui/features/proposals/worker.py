@@ -439,8 +439,6 @@ class Proposing(QObject):
 
         self._begin(tr("Undoing…"), work, done)
 
-    # ---- inside -----------------------------------------------------------------------------------------------------
-
     def _begin(self, activity: str, work: Callable[[Job], _Result], done: Callable[[_Result], object]) -> None:
         """Read or write notes in a job; nothing else can be done with them meanwhile."""
         self.activity = activity

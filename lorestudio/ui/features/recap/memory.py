@@ -278,8 +278,6 @@ class ChatRecaps(QObject):
 
         self.work.start(work, done=done, failed=failed)
 
-    # ---- inside -----------------------------------------------------------------------------------------------------
-
     def _do(
         self,
         session: RecapSession,

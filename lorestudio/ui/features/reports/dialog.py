@@ -136,8 +136,6 @@ class PreviewDialog(Dialog):
             failed=self._failed,
         )
 
-    # ---- inside -----------------------------------------------------------------------------------------------------
-
     def _shown(self, made: Made) -> None:
         self.made = made
         text = made.data.decode("utf-8", "replace")

@@ -251,8 +251,6 @@ class SettingsFeature(Feature):
         name = copy.name if isinstance(copy, Path) else ""
         self.context.say(Notice(tr("The chat file was written. As it was: {name}", name=name), "good", key="settings"))
 
-    # ---- inside -----------------------------------------------------------------------------------------------------
-
     @property
     def _project(self) -> Project | None:
         return self._session.project

@@ -175,8 +175,6 @@ class SettingEditor(QWidget):
         """Whether a widget is part of this one."""
         return widget is not None and (widget is self or self.isAncestorOf(widget))
 
-    # ---- inside -----------------------------------------------------------------------------------------------------
-
     def _drop_field(self) -> None:
         if self.field is not None:
             self.field.hide()

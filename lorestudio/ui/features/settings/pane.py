@@ -133,8 +133,6 @@ class SettingsPane(Pane):
             self.warned.hide()
         self._show_trial()
 
-    # ---- inside -----------------------------------------------------------------------------------------------------
-
     def _choose(self, setting: object) -> None:
         change = self.trial.change
         if change is not None and not (isinstance(setting, Declaration) and setting.name == change.declaration.name):

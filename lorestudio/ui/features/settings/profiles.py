@@ -144,8 +144,6 @@ class ProfileLibrary(QObject):
         """Remove a profile; the settings in use stay as they are."""
         self._do(tr("Deleting a profile"), lambda: self.store.delete(name), partial(self._follow, name, ""))
 
-    # ---- inside -----------------------------------------------------------------------------------------------------
-
     def _follow(self, old: str, new: str) -> None:
         if self.name.casefold() == old.casefold():
             self._take(new)

@@ -312,8 +312,6 @@ class SystemsFeature(Feature):
         window, remembered, files = self.context.window, self.context.settings, tr(dialogs.SETTINGS_FILES)
         dialogs.choose_again(window, remembered, "settings", title, files, add)
 
-    # ---- inside -----------------------------------------------------------------------------------------------------
-
     def _leave_foreign(self) -> None:
         """What only another system's runs know is looked at no longer."""
         selection = self.context.selection

@@ -387,8 +387,6 @@ class SystemSettingsDialog(Dialog):
         """A button for what has a dialog of its own."""
         self._row.insertWidget(1, button(self, text, opened))
 
-    # ---- inside -----------------------------------------------------------------------------------------------------
-
     def _change(self, settings: Section) -> None:
         self.settings = settings
         self.view.model.set_settings(settings)

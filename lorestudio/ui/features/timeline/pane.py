@@ -216,8 +216,6 @@ class HeatMap(PictureMenu, QAbstractScrollArea):
             text = f"{count(len(content.rows), 'entry', 'entries')}, {count(len(content.columns), 'turn', 'turns')}"
         tell(self, text)
 
-    # ---- Qt ---------------------------------------------------------------------------------------------------------
-
     def minimumSizeHint(self) -> QSize:
         """Qt: a row."""
         return QSize(160, AXIS + ROW_HEIGHT)
@@ -651,8 +649,6 @@ class TimelinePane(Pane):
         number = link.removeprefix("entry:")
         if number.isdecimal():
             self.jump.emit(self._selection.generation, int(number))
-
-    # ---- Qt ---------------------------------------------------------------------------------------------------------
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Qt: a narrow pane has room for fewer buttons."""

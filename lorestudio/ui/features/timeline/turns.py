@@ -111,8 +111,6 @@ class TimelineFeed(QObject):
             self._pause.stop()
             self._token.cancel()
 
-    # ---- inside -----------------------------------------------------------------------------------------------------
-
     def _project_changed(self) -> None:
         project, session = self._session.project, self._session
         chat = session.chat

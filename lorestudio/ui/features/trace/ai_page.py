@@ -175,8 +175,6 @@ class AiPage(QWidget):
         """What is shown, as plain text."""
         return self.overview.toPlainText() if self._pages.currentIndex() == 0 else self._whole
 
-    # ---- inside -----------------------------------------------------------------------------------------------------
-
     def _make_bar(self) -> QBoxLayout:
         self.calls = combo(self, tr("Call"), least=12)
         self.calls.view().setAccessibleName(tr("Calls of this run"))

@@ -483,8 +483,6 @@ class AnswerView(RowMenu, QTableView):
         self.fit()
         super().scrollTo(index, hint)
 
-    # ---- inside -----------------------------------------------------------------------------------------------------
-
     def _make(self, row: int) -> None:
         entry = self.table.entry(row)
         if entry is not None:

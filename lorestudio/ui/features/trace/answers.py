@@ -257,8 +257,6 @@ class AnswerTable(RecordTable):
         """How many entries came into question."""
         return len(self._candidates)
 
-    # ---- Qt ---------------------------------------------------------------------------------------------------------
-
     def data(self, index: Index, role: int = DISPLAY) -> object:
         """Qt: marks to draw, and the same in words; what tells more of a cell than its own words describes it."""
         if role == ACCESSIBLE_DESCRIPTION and index.column() != TOKENS:

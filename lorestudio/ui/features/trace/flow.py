@@ -434,8 +434,6 @@ class FlowPage(QWidget):
             lambda path: self.saving.emit(path, self.content(ending)),
         )  # fmt: skip
 
-    # ---- inside -----------------------------------------------------------------------------------------------------
-
     def _make_bar(self) -> QBoxLayout:
         names = [tr(name) for _measure, name in _MEASURES]
         self._measures = one_of(self, ((name, tr("Widths stand for {what}", what=name.lower())) for name in names))

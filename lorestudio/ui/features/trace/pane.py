@@ -256,8 +256,6 @@ class TracePane(Pane):
         if self._trace is not None and project is not None:
             QGuiApplication.clipboard().setText(as_markdown(self._trace, project.index))
 
-    # ---- inside -----------------------------------------------------------------------------------------------------
-
     def _make_answers_page(self) -> QWidget:
         self.search_field = self.filter = SearchField(self, tr("Filter the answers"), tr("Filter rows"), self._filter)
         self.filter.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)  # its least width, or a line

@@ -327,8 +327,6 @@ class PromptPage(QWidget):
                 tr("The prompt was copied as Markdown.") if markdown else tr("The prompt was copied as text.")
             )
 
-    # ---- inside -----------------------------------------------------------------------------------------------------
-
     def _make_bar(self) -> QWidget:
         self._shown = one_of(self, ((tr(name), tr("Show: {part}", part=tr(name))) for name in _PARTS))
         self._shown.idClicked.connect(lambda _place: self._show())

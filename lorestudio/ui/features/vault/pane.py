@@ -280,8 +280,6 @@ class VaultPane(Pane):
             self._quiet = False
         self.chosen_changed.emit()
 
-    # ---- inside -----------------------------------------------------------------------------------------------------
-
     def keep_selection(self, moved_to: Sequence[Path] = ()) -> None:
         """Remember what is selected and open, by file, and where the tree is scrolled, before the vault is read anew.
 

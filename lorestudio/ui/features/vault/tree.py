@@ -217,8 +217,6 @@ class VaultTree(RecordTree[Node]):
         """All rows of folders and groups."""
         return [self.createIndex(node.row, 0, node) for node in self.root.below() if node.children]
 
-    # ---- Qt ---------------------------------------------------------------------------------------------------------
-
     def flags(self, index: Index) -> Qt.ItemFlag:
         """Qt: every row can be chosen, so that the keyboard reaches it; notes are dragged, folders take them."""
         return _FLAGS[self.node(index).kind] if index.isValid() else Qt.ItemFlag.ItemIsDropEnabled
@@ -257,8 +255,6 @@ class VaultTree(RecordTree[Node]):
     def data(self, index: Index, role: int = DISPLAY) -> object:
         """Qt: a title is typed over as it is shown."""
         return super().data(index, DISPLAY if role == EDIT else role)
-
-    # ---- inside -----------------------------------------------------------------------------------------------------
 
     def _look(self, node: Node) -> Look:
         """Glyph, title, and on the right what matters this turn."""

@@ -109,8 +109,6 @@ class ScorePage(QWidget):
         """The tree as indented text, on the clipboard."""
         QGuiApplication.clipboard().setText(tree_text(self.nodes))
 
-    # ---- inside -----------------------------------------------------------------------------------------------------
-
     def _scored(self, trace: Trace, entry: int, figures: Bm25Figures | None) -> None:
         if figures is not None:
             self._fill(score_tree(trace, entry, figures))
@@ -338,8 +336,6 @@ class WhyView(QWidget):
         """Show the numbers about the entry, or its explanation again."""
         self.scores_button.setChecked(shown)
         self._toggle_scores()
-
-    # ---- inside -----------------------------------------------------------------------------------------------------
 
     def _show(self) -> None:
         selection = self._selection

@@ -536,8 +536,6 @@ class BodyEdit(QPlainTextEdit):
         box = self.cursorRect(cursor)
         return found if found is not None and abs(box.center().x() - point.x()) < 24 else None
 
-    # ---- Qt ---------------------------------------------------------------------------------------------------------
-
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
         """Qt: what the editor does with a place in the text, above what Qt itself does with any text."""
         under, cursor = self.cursorForPosition(event.pos()), self.textCursor()

@@ -290,8 +290,6 @@ class ChipsField(Wrapping):
             return False
         return True
 
-    # ---- Qt ---------------------------------------------------------------------------------------------------------
-
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Qt: what the line does besides typing."""
         if watched is not self.input:

@@ -441,8 +441,6 @@ class PropertyForm(QWidget):
         facts = Facts(note, self._parsed, self._context.rules)
         self._emit(lambda: mended(what, name, facts, tuple(self._specs)), name)
 
-    # ---- Qt ---------------------------------------------------------------------------------------------------------
-
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Qt: a field has no undo of its own; the note has."""
         kinds = (QEvent.Type.KeyPress, QEvent.Type.ShortcutOverride)
