@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from enum import StrEnum
 from itertools import islice
+from operator import attrgetter
 from pathlib import Path
 from typing import Final, Self
 
@@ -377,17 +378,17 @@ class ComparedCapture(Struct, frozen=True):
     @property
     def places(self) -> tuple[str, ...]:
         """Where each entry stands in the prompt, and how much of it, in the order of the prompt."""
-        found = sorted((*self.turn.both, *self.turn.only_there), key=_place) if self.turn is not None else ()
+        found = (
+            sorted((*self.turn.both, *self.turn.only_there), key=attrgetter("message", "start"))
+            if self.turn is not None
+            else ()
+        )
         titles = self.turn.titles if self.turn is not None else {}
         return tuple(
             f"{titles[each.entry]}: {each.grade}, "
             f"message {each.message + 1} ({each.role}, {each.from_end} before the end)"
             for each in found
         )
-
-
-def _place(found: FoundLore) -> tuple[int, int]:
-    return found.message, found.start
 
 
 async def beside_replies(

@@ -17,7 +17,7 @@ from lorestudio.domain.state import has_rule
 from lorestudio.domain.tokens import TokenCounter
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.contextwindow import ContextWindowSettings
-from lorestudio.systems.base import Decided, Moment, Scene, State, System, SystemKind, inputs_digest
+from lorestudio.systems.base import Decided, Moment, State, System, SystemKind, inputs_digest
 from lorestudio.systems.contextwindow import NAME, SUMMARY, TITLE
 from lorestudio.systems.contextwindow.mapping import PagesBy, Refused, texts_of
 from lorestudio.systems.contextwindow.pages import ELEMENTS, TURNS, LorePage, budget_of, fitted_pages
@@ -359,10 +359,6 @@ def _mode(settings: ContextWindowSettings) -> str:
     return "fill" if settings.fill_mode else "select"
 
 
-def _made(settings: ContextWindowSettings, _scene: Scene) -> ContextWindowSystem:
-    return ContextWindowSystem(settings, _word_counter(settings))
-
-
 def _word_counter(settings: ContextWindowSettings) -> WordListCounter | None:
     if not settings.word_list:
         return None
@@ -381,7 +377,7 @@ KIND: Final = SystemKind(
     TITLE,
     SUMMARY,
     ContextWindowSettings,
-    _made,
+    lambda settings, _scene: ContextWindowSystem(settings, _word_counter(settings)),
     VOCABULARY,
     filters=frozenset({"cw_locked"}),
     heeds=frozenset({"blocks"}),

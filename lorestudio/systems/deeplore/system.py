@@ -420,16 +420,12 @@ def _carried(gist: Gist, before: Generated, now: Generated, names: Mapping[str, 
     return Carried(names, replace(before.read_after(), random_state=state.random_state), same_after=False)
 
 
-def _made(settings: DeepLoreSettings, scene: Scene) -> DeepLoreSystem:
-    return DeepLoreSystem(settings, scene.behaviour, scene.answers, scene.model)
-
-
 KIND: Final = SystemKind(
     NAME,
     TITLE,
     SUMMARY,
     DeepLoreSettings,
-    _made,
+    lambda settings, scene: DeepLoreSystem(settings, scene.behaviour, scene.answers, scene.model),
     VOCABULARY,
     in_project=True,
     state=EngineState,
