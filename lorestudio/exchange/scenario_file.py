@@ -18,7 +18,7 @@ from lorestudio.domain.chat import Message
 from lorestudio.domain.entry import BUILT_IN_FIELDS, Entry, FieldDefinition, VaultIndex
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.json_text import json_or_none
-from lorestudio.domain.records import field_names, replace
+from lorestudio.domain.records import field_names, picked, replace
 from lorestudio.domain.state import ChatControls
 from lorestudio.domain.texts import meant
 from lorestudio.exchange.character_card import CharacterCard, Member, parse_card
@@ -527,11 +527,8 @@ def _entry(entry: Entry, settings: DeepLoreSettings) -> dict[str, Any]:
 
 def _field(definition: FieldDefinition) -> dict[str, Any]:
     return {
-        "name": definition.name,
-        "label": definition.label,
-        "type": definition.type,
-        "multi": definition.multi,
-        "gating": {"enabled": definition.gating, "operator": definition.operator, "tolerance": definition.tolerance},
+        **picked(definition, "name", "label", "type", "multi"),
+        "gating": {"enabled": definition.gating, **picked(definition, "operator", "tolerance")},
         "values": list(definition.values),
         "contextKey": definition.key,
     }

@@ -11,7 +11,7 @@ from msgspec import Struct, field
 
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.json_text import spell
-from lorestudio.domain.records import Terse, replace
+from lorestudio.domain.records import Terse, picked, replace
 from lorestudio.llm.errors import THE_PROVIDER, ErrorKind, LlmError
 
 # What a request is for.
@@ -93,11 +93,7 @@ class ChatRequest(Terse, frozen=True):
     def digest(self) -> str:
         """SHA-256, in hexadecimal, of everything that decides the answer; timeout and caching do not."""
         deciding: dict[str, Json] = {
-            "kind": self.kind,
-            "system": self.system,
-            "user": self.user,
-            "model": self.model,
-            "max_tokens": self.max_tokens,
+            **picked(self, "kind", "system", "user", "model", "max_tokens"),
             "schema": self.json_schema,
         }
         if self.messages:

@@ -20,7 +20,7 @@ from msgspec import Struct
 
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.json_text import parse_json, spell
-from lorestudio.domain.records import replace
+from lorestudio.domain.records import picked, replace
 from lorestudio.llm.errors import ErrorKind, LlmError
 from lorestudio.llm.messages import AnswerSource, ChatReply, ChatRequest, TokenUsage
 from lorestudio.settings.files import append_line, read_whole
@@ -211,14 +211,10 @@ def _to_json(digest: str, request: ChatRequest, reply: ChatReply) -> dict[str, J
         "digest": digest,
         "alike": request.digest_without_figures,
         "kind": request.kind,
-        "source": reply.source,
-        "text": reply.text,
+        **picked(reply, "source", "text", "duration_ms"),
         "usage": [reply.usage.input, reply.usage.output],
-        "duration_ms": reply.duration_ms,
     }
-    optional: dict[str, Json] = {
-        "model": request.model, "value": reply.value, "finish": reply.finish, "notes": reply.notes, "raw": reply.raw,
-    }  # fmt: skip
+    optional: dict[str, Json] = {"model": request.model, **picked(reply, "value", "finish", "notes", "raw")}
     return written | {name: value for name, value in optional.items() if value not in (None, "", ())}
 
 

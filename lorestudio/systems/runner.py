@@ -18,7 +18,7 @@ from msgspec import Struct
 from lorestudio.domain.entry import Entry, VaultIndex
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.lifecycle import Stopped
-from lorestudio.domain.records import replace
+from lorestudio.domain.records import picked, replace
 from lorestudio.systems.base import Hold, Moment
 from lorestudio.systems.ledger import Choosable, Ledger, Named, Stage
 from lorestudio.trace.model import EntryRef, Injection, Phase, PromptBlock, RunOutcome, StageRecord, StageStatus, Trace
@@ -87,8 +87,7 @@ class Holding(Struct):
     def as_json(self) -> Mapping[str, Json]:
         """What was done, for the trace."""
         return {
-            "entry": self.hold.entry,
-            "stopped_by": self.hold.stopped_by,
+            **picked(self.hold, "entry", "stopped_by"),
             "put_back": list(self.put_back),
             "not_asked": list(self.not_asked),
         }

@@ -222,8 +222,7 @@ def system_report(number: int, trace: Trace) -> dict[str, Any]:
     outside = [journeys.fate(entry) for entry in journeys.rows if entry not in inside]
     return {
         "generation": number,
-        "system": trace.system,
-        "mode": trace.mode,
+        **picked(trace, "system", "mode"),
         "outcome": trace.outcome.value,
         "injected": [
             picked(trace.entries[each.entry], "vault", "filename")

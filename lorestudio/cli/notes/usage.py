@@ -12,7 +12,7 @@ from rich.table import Table
 from lorestudio.cli.options import ChatOption, OfflineRun, ProjectOptions, ResultOptions
 from lorestudio.cli.output import say, say_all
 from lorestudio.cli.screen import Screen, figure, filled, fixed, fold, table
-from lorestudio.domain.records import grouped
+from lorestudio.domain.records import grouped, picked
 from lorestudio.studio.notes.usage import UNUSED, UsageRow, usage_csv, usage_rows
 from lorestudio.studio.replay.runs import TraceBook
 from lorestudio.trace.journey import FOREIGN_IDS, Journeys
@@ -105,8 +105,7 @@ def _json(row: UsageRow) -> dict[str, str | int | None]:
         "vault": row.entry.vault,
         "file": row.entry.filename,
         "title": row.entry.title,
-        "matched": row.fired.matched,
-        "injected": row.fired.injected,
+        **picked(row.fired, "matched", "injected"),
         "recorded_matched": row.recorded.matched,
         "recorded_injected": row.recorded.injected,
         "last_used": row.last_used or None,

@@ -92,8 +92,7 @@ def _broken(cause: Cause) -> str:
 def verified_json(found: Verified) -> Mapping[str, Json]:
     """The comparison as data."""
     return {
-        "percent": found.percent,
-        "judged": found.judged,
+        **picked(found, "percent", "judged"),
         **{each.name.lower(): found.count(each) for each in Agreement},
         "remarks": list(found.remarks),
         "causes": [
@@ -105,8 +104,7 @@ def verified_json(found: Verified) -> Mapping[str, Json]:
                 "proven": cause.suspect.proven,
                 "explains": [picked(each, "message", "swipe") for each in cause.explains],
                 "closer": [picked(each, "message", "swipe") for each in cause.closer],
-                "broken": cause.broken,
-                "checked": cause.checked,
+                **picked(cause, "broken", "checked"),
             }
             for cause in found.causes
         ],

@@ -17,6 +17,7 @@ from msgspec import Struct
 
 from lorestudio.domain.javascript import Json, to_string, truthy
 from lorestudio.domain.json_text import mapping_in, object_in, stringified, text_in
+from lorestudio.domain.records import picked
 from lorestudio.exchange.json_file import same_value
 from lorestudio.exchange.lorebooks.entry import DEFAULT_ORDER, NEW_ENTRY
 
@@ -109,9 +110,7 @@ class LoreReport(Struct, frozen=True):
             ],
             "entries": [
                 {
-                    "uid": entry.uid,
-                    "title": entry.title,
-                    "left_out": entry.left_out,
+                    **picked(entry, "uid", "title", "left_out"),
                     "fields": [{"field": one.field, "fate": one.fate.value, "how": one.how} for one in entry.fields],
                 }
                 for entry in self.entries

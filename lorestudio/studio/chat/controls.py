@@ -22,7 +22,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from lorestudio.domain.entry import Entry, FieldDefinition, VaultIndex
 from lorestudio.domain.javascript import Json, to_string
-from lorestudio.domain.records import field_names, replace
+from lorestudio.domain.records import field_names, picked, replace
 from lorestudio.domain.state import ChatControls, EntryRule, has_rule
 from lorestudio.domain.texts import reading_order, shorten
 from lorestudio.exchange.chats.metadata import control_problems, existing_folders, read_controls
@@ -412,9 +412,7 @@ def preset_json(preset: Preset) -> dict[str, Json]:
         "blocks": [_rule_json(rule) for rule in controls.blocks],
         "folders": list(controls.folders),
         "context": {key: _as_json(value) for key, value in controls.context.items()},
-        "notebook": controls.notebook,
-        "notepad": controls.notepad,
-        "character": controls.character,
+        **picked(controls, "notebook", "notepad", "character"),
     }
     head: dict[str, Json] = {"format": FORMAT, "version": VERSION, "name": preset.name}
     return head | {part.value: values[part.value] for part in ControlsPart if part in preset.parts}

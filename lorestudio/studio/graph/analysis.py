@@ -15,6 +15,7 @@ from msgspec import Struct, field
 from lorestudio.domain.entry import Entry
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.lifecycle import heed
+from lorestudio.domain.records import picked
 from lorestudio.studio.graph.graph import EdgeKind, NoteGraph, Point, pair, stoppable_graph, undirected
 
 if TYPE_CHECKING:
@@ -309,9 +310,7 @@ def gaps_json(gaps: Gaps) -> dict[str, Json]:
         "orphans": list(gaps.orphans),
         "bridges": [list(ends) for ends in gaps.bridges],
         "circles": [list(circle) for circle in gaps.circles],
-        "missing": [
-            {"first": found.first, "second": found.second, "shared": list(found.shared)} for found in gaps.missing
-        ],
+        "missing": [picked(found, "first", "second") | {"shared": list(found.shared)} for found in gaps.missing],
         "more_missing": gaps.more_missing,
         "too_common": list(gaps.too_common),
     }

@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from lorestudio.domain.chat import Chat
 from lorestudio.domain.javascript import Json, to_string
-from lorestudio.domain.records import replace
+from lorestudio.domain.records import picked, replace
 from lorestudio.exchange.character_card import CardData, CharacterCard, DepthPrompt, GroupChat, Member, SpeakingOrder
 from lorestudio.studio.prompt.setup import PromptSetup
 from lorestudio.systems.macros import Macros, Segment
@@ -81,13 +81,7 @@ def card_in(chat: Chat, card: CharacterCard | None, group: GroupChat | None = No
     if card is None:
         return None
     texts = card_texts(card, chat, group, card.name)
-    told = {
-        "description": texts.description,
-        "personality": texts.personality,
-        "scenario": texts.scenario,
-        "mes_example": texts.examples,
-        "system_prompt": texts.system_prompt,
-    }
+    told = picked(texts, "description", "personality", "scenario", "system_prompt") | {"mes_example": texts.examples}
     return replace(card, data=card.data.model_copy(update={name: plain(text) for name, text in told.items()}))
 
 

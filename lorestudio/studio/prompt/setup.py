@@ -17,7 +17,7 @@ from msgspec import Struct, field
 from lorestudio.domain.chat import Chat
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.json_text import parse_json, text_in, texts_in
-from lorestudio.domain.records import Terse, replace
+from lorestudio.domain.records import Terse, picked, replace
 from lorestudio.exchange.character_card import CharacterCard, GroupChat, load_card, load_group
 from lorestudio.exchange.chat_preset import ChatPreset, load_preset
 from lorestudio.exchange.problems import InputError
@@ -230,8 +230,7 @@ def spelled(setup: PromptSetup) -> str:
         "preset": _spelled_path(setup.preset_path),
         "group": _spelled_path(setup.group_path),
         "regex": [str(path) for path in setup.regex_paths],
-        "embedded_regex": setup.embedded_regex,
-        "speaker": setup.speaker,
+        **picked(setup, "embedded_regex", "speaker"),
         "name": setup.persona.name,
         "persona": setup.persona.text,
     }

@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from lorestudio.domain.chat import Chat, Generation
 from lorestudio.domain.javascript import Json
+from lorestudio.domain.records import picked
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.compare.comparison import Candidate, run_candidate
 from lorestudio.studio.project.project import Project
@@ -173,8 +174,7 @@ def as_json(runs: Sequence[CheckedChat], problems: Sequence[str], regressed: Seq
     return {
         "checks": [
             {
-                "chat": run.chat,
-                "run": run.run,
+                **picked(run, "chat", "run"),
                 "expectations": [
                     {
                         "key": key_of(run, each),
@@ -189,8 +189,7 @@ def as_json(runs: Sequence[CheckedChat], problems: Sequence[str], regressed: Seq
                                 "reply": item.generation.message,
                                 "swipe": item.generation.swipe,
                                 "entry": item.title,
-                                "stage": item.stage,
-                                "why": item.why,
+                                **picked(item, "stage", "why"),
                             }
                             for item in each.breaks
                         ],

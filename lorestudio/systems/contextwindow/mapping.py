@@ -27,7 +27,7 @@ from lorestudio.domain.chat import Message
 from lorestudio.domain.entry import Entry, VaultIndex
 from lorestudio.domain.javascript import Json, to_number
 from lorestudio.domain.lifecycle import heeding
-from lorestudio.domain.records import grouped, replace
+from lorestudio.domain.records import grouped, picked, replace
 from lorestudio.domain.state import EntryRule, has_rule
 from lorestudio.settings.contextwindow import ContextWindowSettings
 from lorestudio.systems.base import Moment
@@ -172,9 +172,7 @@ def window_to_json(window: ContextWindow) -> dict[str, Json]:
     return {
         "loreBookKeys": {
             key: {
-                "key": entry.key,
-                "value": entry.value,
-                "weight": entry.weight,
+                **picked(entry, "key", "value", "weight"),
                 "linkedKeys": list(entry.linked_keys),
                 "aliasKeys": list(entry.alias_keys),
                 "requiredKeys": list(entry.required_keys),

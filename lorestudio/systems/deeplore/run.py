@@ -21,7 +21,7 @@ from msgspec import Struct
 from lorestudio.domain.entry import Entry, NoteKey
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.json_text import spell
-from lorestudio.domain.records import Terse, replace
+from lorestudio.domain.records import Terse, picked, replace
 from lorestudio.domain.state import AiState, EngineState, LoggedGeneration, Prompt, Snapshot
 from lorestudio.exchange.chats.recorded import RecordedEntry
 from lorestudio.llm.errors import ErrorKind, LlmError
@@ -181,9 +181,7 @@ async def run(ctx: Inputs) -> Decided:
         draws=tuple(state.draws),
         warnings=tuple(state.warnings),
         facts={
-            "bootstrapping": state.bootstrapping,
-            "regenerated": state.regenerated,
-            "ai_cached": state.ai_cached,
+            **picked(state, "bootstrapping", "regenerated", "ai_cached"),
             "exempt": _exempt(ctx, state),
             "counter": ctx.moment.counter.name,
             "counted_exactly": ctx.moment.counter.exact,

@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from lorestudio.domain.javascript import Json, to_string, trim, truthy
 from lorestudio.domain.json_text import mapping_in, objects_in, text_in, whole_in
-from lorestudio.domain.records import replace
+from lorestudio.domain.records import picked, replace
 
 STORE_KEY: Final = "auto_recap_running_scene_recaps"
 """Where the chat's metadata keeps the store."""
@@ -164,10 +164,7 @@ def _read(item: Mapping[str, Json]) -> RunningVersion:
 def _write(version: RunningVersion) -> dict[str, Json]:
     written: dict[str, Json] = {
         "version": version.number,
-        "timestamp": version.timestamp,
-        "content": version.content,
-        "scene_count": version.scene_count,
-        "excluded_count": version.excluded_count,
+        **picked(version, "timestamp", "content", "scene_count", "excluded_count"),
         "prev_scene_index": version.previous_scene,
         "new_scene_index": version.new_scene,
         "event_keys": None if version.event_keys is None else list(version.event_keys),

@@ -16,6 +16,7 @@ from msgspec import Struct
 from lorestudio.domain.entry import EMPTY, Position, Role
 from lorestudio.domain.javascript import Json, truthy
 from lorestudio.domain.json_text import text_in
+from lorestudio.domain.records import picked
 from lorestudio.domain.texts import shorten
 from lorestudio.settings.recap import RecapSettings
 from lorestudio.systems.ledger import Ledger
@@ -404,9 +405,7 @@ def _facts(done: Refresh, told: Telling, context_size: int) -> Json:
             "position_code": given.position,
             "dialect": settings.position_dialect,
             "place": done.place.value,
-            "depth": given.depth,
-            "role": given.role,
-            "scan": given.scan,
+            **picked(given, "depth", "role", "scan"),
             "depth_has_effect": done.place is RecapPlace.IN_CHAT,
         },
         "storage": store.outcome.value,
@@ -417,8 +416,7 @@ def _facts(done: Refresh, told: Telling, context_size: int) -> Json:
             "context_size": context_size,
             "limit_setting": settings.message_recap_context_limit,
             "limit_type": settings.message_recap_context_type,
-            "limit": found.limit,
-            "closed_at": found.closed_at,
+            **picked(found, "limit", "closed_at"),
             "totals": {kind.value: totals[kind] for kind in WalkDecision},
             "steps": [
                 told.row(step) if step.before is None else [step.index, words[step.decision], step.before, step.after]

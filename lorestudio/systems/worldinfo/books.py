@@ -12,7 +12,7 @@ from lorestudio.domain import json_text
 from lorestudio.domain.chat import AuthorsNote, Chat, authors_note
 from lorestudio.domain.javascript import Json, to_string, truthy
 from lorestudio.domain.json_text import items_in, object_in, objects_in, texts_in
-from lorestudio.domain.records import grouped, replace
+from lorestudio.domain.records import grouped, picked, replace
 from lorestudio.exchange.chats.recorded import ACTIVE_BOOKS, BOOK_VIEWER
 from lorestudio.exchange.host_settings import room_in
 from lorestudio.exchange.lorebooks.entry import BookEntry, Extra
@@ -197,9 +197,7 @@ def _surroundings(scene: Scene, settings: WorldInfoSettings) -> Surroundings:
             Extra.CREATOR_NOTES: card.creator_notes,
         }
         filled |= {
-            "description": card.description,
-            "personality": card.personality,
-            "scenario": card.scenario,
+            **picked(card, "description", "personality", "scenario"),
             "mesexamples": card.mes_example,
             "charprompt": card.system_prompt,
             "charinstruction": card.post_history_instructions,

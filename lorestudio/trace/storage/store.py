@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 from lorestudio.domain.lifecycle import Closing
-from lorestudio.domain.records import Terse
+from lorestudio.domain.records import Terse, picked
 from lorestudio.domain.sqlite_file import connect, is_damage, parts, set_aside, transaction
 from lorestudio.trace.model import Trace
 from lorestudio.trace.storage.serialize import PackedTrace, TraceFormatError
@@ -168,13 +168,9 @@ class TraceStore(Closing):
         rows = [
             {
                 "chat": chat_id,
-                "message": run.message,
-                "swipe": run.swipe,
+                **picked(run, "message", "swipe", "system", "mark", "after"),
                 "trace": run.trace.data,
-                "system": run.system,
-                "mark": run.mark,
                 "beside": json.dumps({**run.beside, "heading": run.trace.heading()}, separators=(",", ":")),
-                "after": run.after,
             }
             for run in runs
         ]

@@ -15,7 +15,7 @@ from lorestudio.domain.chat import Message, transcript
 from lorestudio.domain.entry import Entry
 from lorestudio.domain.javascript import Json, trim
 from lorestudio.domain.lifecycle import Stopped
-from lorestudio.domain.records import replace
+from lorestudio.domain.records import picked, replace
 from lorestudio.domain.state import AiState
 from lorestudio.llm.errors import ErrorKind, LlmError
 from lorestudio.llm.messages import ChatReply, ChatRequest, as_sent
@@ -148,8 +148,7 @@ def on_record(
         details |= {
             "input_tokens": reply.usage.input,
             "output_tokens": reply.usage.output,
-            "notes": reply.notes,
-            "live": reply.live,
+            **picked(reply, "notes", "live"),
         }
         if reply.value is not None:
             details["value"] = reply.value

@@ -15,7 +15,7 @@ from msgspec import Struct
 from lorestudio.domain.chat import transcript
 from lorestudio.domain.entry import Entry
 from lorestudio.domain.javascript import Json, trim, truthy
-from lorestudio.domain.records import grouped, replace
+from lorestudio.domain.records import grouped, picked, replace
 from lorestudio.llm.errors import LlmError
 from lorestudio.llm.messages import ChatRequest
 from lorestudio.systems.deeplore.ai import asking, prompts, replies
@@ -249,18 +249,10 @@ def _replaced(
 
 def _details(search: SearchResult) -> dict[str, Json]:
     return {
-        "cached": search.cached,
-        "tier": search.tier,
-        "why": search.why,
+        **picked(search, "cached", "tier", "why"),
         "unknown_titles": list(search.unknown),
         "results": [
-            {
-                "id": choice.entry.id,
-                "title": choice.entry.title,
-                "confidence": choice.confidence,
-                "reason": choice.reason,
-            }
-            for choice in search.selected
+            picked(choice.entry, "id", "title") | picked(choice, "confidence", "reason") for choice in search.selected
         ],
     }
 
@@ -289,8 +281,7 @@ def manifest_stage(state: RunState, ctx: Inputs, ledger: Ledger) -> StageRecord:
         details={
             "candidates": [entry.id for entry in state.candidates],
             "offered": [entry.id for entry in manifest.selectable],
-            "header": manifest.header,
-            "text": manifest.text,
+            **picked(manifest, "header", "text"),
         },
     )
 
