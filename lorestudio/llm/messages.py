@@ -232,8 +232,6 @@ class NoAnswers(Struct, frozen=True):
 
     async def answer(self, request: ChatRequest) -> ChatReply:
         """Fail with what to do."""
-        raise LlmError(
-            ErrorKind.NOT_SUPPORTED,
-            f"nobody is there to answer a request of kind {request.kind}",
-            advice="Choose a provider, recorded answers or the offline stand-in.",
-        )
+        told = f"nobody is there to answer a request of kind {request.kind}"
+        advice = "Choose a provider, recorded answers or the offline stand-in."
+        raise LlmError(ErrorKind.NOT_SUPPORTED, told, advice=advice)

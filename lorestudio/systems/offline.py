@@ -73,11 +73,9 @@ class OfflineAnswers(Struct):
         if self.unanswered is Unanswered.STAND_IN:
             return self._given(Answered.STAND_IN, await self._stand_in.answer(request))
         self.answered.append(Answered.NONE)
-        raise LlmError(
-            ErrorKind.NO_RECORDED_ANSWER,
-            "no answer to the changed question is recorded, and no model is asked for a preview",
-            advice="Save the note and run the generation again to ask.",
-        )
+        told = "no answer to the changed question is recorded, and no model is asked for a preview"
+        advice = "Save the note and run the generation again to ask."
+        raise LlmError(ErrorKind.NO_RECORDED_ANSWER, told, advice=advice)
 
     def _given(self, answered: Answered, reply: ChatReply) -> ChatReply:
         stood_in = answered is Answered.SAME and reply.source == self._stand_in.label
@@ -98,10 +96,5 @@ def _is_same(call: AiCall, request: ChatRequest) -> bool:
 
 
 def _reply(call: AiCall) -> ChatReply:
-    return ChatReply(
-        call.reply,
-        source=call.source,
-        value=call.details.get("value"),
-        notes=texts_in(call.details.get("notes")),
-        repeatable=True,
-    )
+    value, notes = call.details.get("value"), texts_in(call.details.get("notes"))
+    return ChatReply(call.reply, source=call.source, value=value, notes=notes, repeatable=True)

@@ -188,14 +188,8 @@ def budget_view(trace: Trace) -> BudgetView:
 
 
 def _taken(injection: Injection, origin: BudgetOrigin, *, outlet: bool) -> Segment:
-    return Segment(
-        injection.entry,
-        injection.title,
-        injection.tokens,
-        origin,
-        outlet=outlet,
-        truncated_from=injection.original_tokens if injection.truncated else None,
-    )
+    whole = injection.original_tokens if injection.truncated else None
+    return Segment(injection.entry, injection.title, injection.tokens, origin, outlet=outlet, truncated_from=whole)
 
 
 def _cut(trace: Trace, verdict: Verdict, origin: BudgetOrigin) -> Segment:

@@ -164,13 +164,9 @@ class HttpChatClient:
         profile = self.profile
         keyed = profile.key_source != KeySource.NONE
         secret = await asyncio.to_thread(self._keys.read, profile) if keyed else None
-        return _Exchange(
-            request,
-            request.model or profile.model,
-            min(request.max_tokens, profile.max_tokens or request.max_tokens),
-            profile.timeout_ms or request.timeout_ms,
-            secret,
-        )
+        model, timeout_ms = request.model or profile.model, profile.timeout_ms or request.timeout_ms
+        max_tokens = min(request.max_tokens, profile.max_tokens or request.max_tokens)
+        return _Exchange(request, model, max_tokens, timeout_ms, secret)
 
     async def guard(self, work: Awaitable[_Result], exchange: _Exchange) -> _Result:
         """The result of `work`, with what goes wrong on the network as an LlmError.

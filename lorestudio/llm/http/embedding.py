@@ -104,12 +104,9 @@ class HttpEmbedder:
         reply = await self._client.complete(request)
         vectors = _vectors(reply.value, len(texts))
         if vectors is None:
-            raise LlmError(
-                ErrorKind.INVALID_ANSWER,
-                f"the reply holds no vectors for {len(texts)} texts",
-                who=self._client.who,
-                advice="Check that the profile's model makes embeddings.",
-            )
+            told = f"the reply holds no vectors for {len(texts)} texts"
+            advice = "Check that the profile's model makes embeddings."
+            raise LlmError(ErrorKind.INVALID_ANSWER, told, who=self._client.who, advice=advice)
         return vectors
 
 

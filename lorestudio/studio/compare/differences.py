@@ -177,14 +177,9 @@ def _settings(before: Rerun, after: Rerun) -> Iterator[InputDifference]:
                 update = {name: getattr(source.system.settings, name)}
                 return target.with_settings(target.system.settings.model_copy(update=update))
 
+            words = words_of(change.before), words_of(change.after)
             yield InputDifference(
-                DifferenceKind.SETTING,
-                declaration.title,
-                words_of(change.before),
-                words_of(change.after),
-                carry,
-                declaration.affects,
-                setting=declaration.name,
+                DifferenceKind.SETTING, declaration.title, *words, carry, declaration.affects, setting=declaration.name
             )
 
 

@@ -409,15 +409,8 @@ class ProblemFinder:
                 found = [finding for finding in found if finding.note_key != key]
                 found += self._linter.note(scope, key, text)
         careers = careers_in(traces)
-        found += chat_problems(
-            _taking_part(written.index, scope),
-            by.key_search,
-            project.chat,
-            careers,
-            unmet,
-            scope,
-            project.controls.blocks,
-        )
+        entries, choices = _taking_part(written.index, scope), project.controls
+        found += chat_problems(entries, by.key_search, project.chat, careers, unmet, scope, choices.blocks)
         if written is not project:
             numbers = {entry.note_key: entry.id for entry in project.index.entries}
             found = [replace(finding, entry=numbers.get(finding.note_key)) for finding in found]

@@ -389,11 +389,8 @@ class _PromptAssembly:
 
     def _examples(self) -> list[AssembledMessage]:
         made: list[AssembledMessage] = []
-        head = self._message(
-            MessageRole.SYSTEM,
-            self._macros.expand(self._preset.fields.new_example_chat_prompt, EXAMPLE_MARK),
-            PromptSection.EXAMPLES,
-        )
+        text = self._macros.expand(self._preset.fields.new_example_chat_prompt, EXAMPLE_MARK)
+        head = self._message(MessageRole.SYSTEM, text, PromptSection.EXAMPLES)
         for block in self._example_blocks():
             parts = [(turn.text_of(part), part.source) for turn in block for part in turn.parts]
             if head is not None and not self._fits(head):

@@ -314,13 +314,8 @@ class _Suspects:
             before = getattr(settings, each.name)
             for value in self._values(each, before):
                 words = f"“{each.title}” was {_spelled(value)}, not {_spelled(before)}."
-                yield Suspect(
-                    SuspectKind.SETTING,
-                    words,
-                    partial(self._set, {each.name: value}),
-                    each.name,
-                    settings={each.name: value},
-                )
+                changed = {each.name: value}
+                yield Suspect(SuspectKind.SETTING, words, partial(self._set, changed), each.name, settings=changed)
 
     def _values(self, known: Declaration, before: Any) -> Iterator[Value]:  # noqa: ANN401  # a setting's
         if known.type is bool:
@@ -383,13 +378,8 @@ class _Suspects:
             today = " and is not today" if not message.is_system else " already"
             now = self._project.history.rule is HistoryRule.NOW  # then nobody can say it of one message
             since = (HiddenSince(place, place, place + 1),) if message.was_hidden and not now else ()
-            yield Suspect(
-                SuspectKind.HIDDEN,
-                f"Message #{place} was hidden{today}.",
-                partial(_without, place),
-                str(place),
-                hidden=since,
-            )
+            words, without = f"Message #{place} was hidden{today}.", partial(_without, place)
+            yield Suspect(SuspectKind.HIDDEN, words, without, str(place), hidden=since)
             if message.was_hidden:
                 yield Suspect(
                     SuspectKind.HIDDEN, f"Message #{place} was still in sight.", partial(self._with, place), str(place),

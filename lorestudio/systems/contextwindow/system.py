@@ -132,12 +132,8 @@ class _WindowRun(Run):
             for key in page.selection.locked:
                 entry = page.entry(key)
                 if entry in self.candidates:
-                    self.drop(
-                        ledger,
-                        entry,
-                        self._lock_of(page, key),
-                        words=list(texts_of(entry.system_fields.get("cw_passthrough"))),
-                    )
+                    words = list(texts_of(entry.system_fields.get("cw_passthrough")))
+                    self.drop(ledger, entry, self._lock_of(page, key), words=words)
         return ledger.close(self.candidates)
 
     def _order(self, ledger: Ledger) -> StageRecord:

@@ -553,13 +553,8 @@ async def _generations(
         if index is not vaults[number]:
             state = _read_again(state, index)
         chat = tuple(messages[place] for place in generation.chat)
-        system = DeepLoreSystem(
-            settings,
-            scenario.behaviour,
-            ScenarioAnswers(dict(generation.ai), settings),
-            scenario.model,
-            indexes=indexes,
-        )
+        answers = ScenarioAnswers(dict(generation.ai), settings)
+        system = DeepLoreSystem(settings, scenario.behaviour, answers, scenario.model, indexes=indexes)
         moment = Moment(
             index=index,
             chat=chat,

@@ -79,14 +79,8 @@ def _switches(before: RunInputs, after: RunInputs) -> Iterator[InputDifference]:
     for switch in switches():
         old, new = (getattr(each.system.behaviour, switch.name) for each in (before, after))
         if old != new:
-            yield InputDifference(
-                DifferenceKind.SWITCH,
-                switch.title,
-                str(old),
-                str(new),
-                partial(_carry_switch, switch.name),
-                switch.affects,
-            )
+            carry = partial(_carry_switch, switch.name)
+            yield InputDifference(DifferenceKind.SWITCH, switch.title, str(old), str(new), carry, switch.affects)
 
 
 def _carry_switch(name: str, target: RunInputs, source: RunInputs) -> RunInputs:

@@ -391,14 +391,8 @@ def _placed(
     for entry in final:
         if entry.position in groups or not options.strict:
             groups[entry.position if entry.position in groups else NO_POSITION].append(entry)
-    return Retrieved(
-        way,
-        final,
-        scores or {},
-        ranked,
-        duplicates or {},
-        {position: tuple(group) for position, group in groups.items()},
-    )
+    grouped = {position: tuple(group) for position, group in groups.items()}
+    return Retrieved(way, final, scores or {}, ranked, duplicates or {}, grouped)
 
 
 def _order(value: Json) -> float:

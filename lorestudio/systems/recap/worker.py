@@ -267,11 +267,8 @@ class Worker(Struct, eq=False):
     async def _perform(self, identifier: str) -> None:
         """One operation with all its attempts."""
         while (operation := self.state.get(identifier)) is not None:
-            begun = replace(
-                operation,
-                status=Status.IN_PROGRESS,
-                started_at=self.now_ms() if operation.started_at is None else operation.started_at,
-            )
+            started = self.now_ms() if operation.started_at is None else operation.started_at
+            begun = replace(operation, status=Status.IN_PROGRESS, started_at=started)
             await self._change(partial(QueueState.with_changed, operation=begun, current=begun.id))
             operation = self.state.get(identifier)
             if operation is None:

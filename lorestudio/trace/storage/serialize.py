@@ -427,11 +427,8 @@ class PackedTrace(Terse, frozen=True):
     def headed(self, heading: Mapping[str, Any]) -> PackedTrace:
         """The same with what stood beside it."""
         seen = heading.get("seen")
-        return replace(
-            self,
-            digests=heading.get("digests"),
-            seen=record_from_json(SeenChat, seen, "seen") if seen is not None else AS_STORED if heading else None,
-        )
+        known = record_from_json(SeenChat, seen, "seen") if seen is not None else AS_STORED if heading else None
+        return replace(self, digests=heading.get("digests"), seen=known)
 
 
 def packed(document: object) -> bytes:

@@ -413,11 +413,8 @@ def changed_meanwhile(
     """One sentence for any number of files that are not what `title` expects."""
     path, what = wrong[0]
     more = f", and {len(wrong) - 1} more of its files are not as expected" if len(wrong) > 1 else ""
-    return ChangedMeanwhileError(
-        [path for path, _ in wrong],
-        others,
-        f"“{title}” {refusal.words}, and nothing was changed: “{path.name}” {what}{more}. {refusal.advice}",
-    )
+    told = f"“{title}” {refusal.words}, and nothing was changed: “{path.name}” {what}{more}. {refusal.advice}"
+    return ChangedMeanwhileError([path for path, _ in wrong], others, told)
 
 
 def read_bytes(path: Path) -> bytes | None:

@@ -121,11 +121,8 @@ def usable_pick(item: object) -> Pick | None:
     if not isinstance(title, str) or not trim(title) or title in {"null", "undefined"}:
         return None
     confidence, reason = fields.get("confidence"), fields.get("reason")
-    return Pick(
-        title,
-        confidence if confidence in ("high", "medium", "low") else "medium",
-        reason if isinstance(reason, str) else "AI search",
-    )
+    confidence = confidence if confidence in ("high", "medium", "low") else "medium"
+    return Pick(title, confidence, reason if isinstance(reason, str) else "AI search")
 
 
 SIMILAR_ENOUGH = 0.6

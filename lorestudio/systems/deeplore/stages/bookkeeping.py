@@ -30,13 +30,9 @@ def bookkeeping_stage(state: RunState, ctx: Inputs, ledger: Ledger) -> StageReco
         counters = remember(counters, entries, ctx.settings)
         log = _log(state, ctx, entries)
         if state.recorded:  # no decision reads the counts
-            state.tally = Tally(
-                state.swipe_key,
-                _chat_length(ctx),
-                ctx.moment.clock_ms,
-                tuple(entry.tracker_key for entry in state.reached_budget),
-                tuple(entry.tracker_key for entry in entries),
-            )
+            reached, injected = ([entry.tracker_key for entry in each] for each in (state.reached_budget, entries))
+            clock = ctx.moment.clock_ms
+            state.tally = Tally(state.swipe_key, _chat_length(ctx), clock, tuple(reached), tuple(injected))
         after = replace(counted(after, state.tally), warning_ratio=_warn(state, ctx))
     else:
         log = state.injection_log

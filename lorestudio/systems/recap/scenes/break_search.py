@@ -100,13 +100,8 @@ def detection_request(chat: RecapChat, search: BreakSearch, found: Choices, ctx:
         "minimum_scene_length": str(settings.auto_scene_break_minimum_scene_length),
         "earliest_allowed_break": str(found.earliest if found.earliest is not None else ""),
     }
-    return ctx.request(
-        SCENE_BREAK,
-        settings.detection_prompt or built_in,
-        params,
-        settings.detection_max_tokens,
-        preset=settings.detection_preset,
-    )
+    prompt, most = settings.detection_prompt or built_in, settings.detection_max_tokens
+    return ctx.request(SCENE_BREAK, prompt, params, most, preset=settings.detection_preset)
 
 
 def search_of(operation: QueuedOperation, mode: Mode | None = None) -> BreakSearch:
@@ -217,12 +212,8 @@ class Detect(Handler):
             case "formatting":
                 if operation.metadata.get("triggered_by") == _FORMATTING_RETRY:
                     return chat, StoredAnswer(summary="the reason was about formatting again; nothing was decided")
-                again = NewOperation(
-                    OperationType.DETECT,
-                    operation.params,
-                    Priority.DETECT,
-                    metadata={**operation.carried, "triggered_by": _FORMATTING_RETRY},
-                )
+                metadata = {**operation.carried, "triggered_by": _FORMATTING_RETRY}
+                again = NewOperation(OperationType.DETECT, operation.params, Priority.DETECT, metadata=metadata)
                 return chat, StoredAnswer((again,), "the reason was about formatting, so it is asked once more")
             case "below_minimum":
                 earliest = number_in(made, "earliest")

@@ -296,11 +296,8 @@ class Chain(Struct, frozen=True):
 
 def read_chain(operation: QueuedOperation) -> Chain:
     """The chain that an operation carries."""
-    return Chain(
-        tuple(positions(operation.metadata.get(_WAITING))),
-        number_in(operation.metadata, _RESUME),
-        number_in(operation.metadata, _RESUME_END),
-    )
+    resume, end = (number_in(operation.metadata, name) for name in (_RESUME, _RESUME_END))
+    return Chain(tuple(positions(operation.metadata.get(_WAITING))), resume, end)
 
 
 class ChainedHandler(Handler):

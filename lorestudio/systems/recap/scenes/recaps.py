@@ -321,13 +321,8 @@ class StageStep(ChainedHandler):
             "active_setting_lore": "",
             "lorebook_entry_types": "",
         }
-        request = ctx.request(
-            RECAP_STAGES[self.number - 1],
-            self.template,
-            params,
-            ctx.settings.scene_recap_max_tokens,
-            preset=ctx.settings.scene_recap_preset,
-        )
+        stage, most = RECAP_STAGES[self.number - 1], ctx.settings.scene_recap_max_tokens
+        request = ctx.request(stage, self.template, params, most, preset=ctx.settings.scene_recap_preset)
         reply = await ctx.ask(request)
         try:
             return self.read(answer_value(reply.text))

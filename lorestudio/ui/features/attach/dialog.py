@@ -395,23 +395,14 @@ class LiveCaptureDialog(Dialog):
     def _settle(self) -> None:
         chosen, first = self._chosen(), tr("Choose one capture first.")
         busy = tr("Wait until the work under way has ended.") if self._live.busy else ""
-        able(
-            self.compare,
-            self._session.chat is not None and bool(self.model.rows) and not self._live.busy,
-            busy or tr("Open a chat, and capture a request first."),
-        )
+        may = self._session.chat is not None and bool(self.model.rows) and not self._live.busy
+        able(self.compare, may, busy or tr("Open a chat, and capture a request first."))
         able(self.keep_answers, self.compare.isEnabled(), busy or tr("Open a chat, and capture a request first."))
-        able(
-            self.go,
-            len(chosen) == 1 and self._reply_of(chosen[0]) is not None,
-            first if len(chosen) != 1 else tr("No reply of the open chat is known for it."),
-        )
+        nowhere = first if len(chosen) != 1 else tr("No reply of the open chat is known for it.")
+        able(self.go, len(chosen) == 1 and self._reply_of(chosen[0]) is not None, nowhere)
         able(self.open_button, len(chosen) == 1, first)
-        able(
-            self.redact,
-            any(not each.redacted for each in chosen) and not self._live.busy,
-            busy or tr("Choose a capture that is not redacted yet."),
-        )
+        may = any(not each.redacted for each in chosen) and not self._live.busy
+        able(self.redact, may, busy or tr("Choose a capture that is not redacted yet."))
         able(self.delete, bool(chosen) and not self._live.busy, busy or first)
 
     def _refuse(self, error: Exception) -> None:

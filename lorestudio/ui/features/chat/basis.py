@@ -86,12 +86,8 @@ class BasisDialog(Dialog):
         )
         self.since.setSpecialValueText(tr("it was said"))
         self.since.setMinimumWidth(self.since.sizeHint().width() + SPACE)  # Qt does not count the margin of the text
-        self.say = button(
-            self,
-            tr("Say so"),
-            lambda: self._take(self.since.value()),
-            tip=tr("Replies from this message on did not see them"),
-        )
+        tip = tr("Replies from this message on did not see them")
+        self.say = button(self, tr("Say so"), lambda: self._take(self.since.value()), tip=tip)
         self.forget = button(
             self, tr("Nobody knows"), lambda: self._take(None), tip=tr("Take back what was said of them")
         )

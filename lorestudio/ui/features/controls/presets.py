@@ -268,11 +268,8 @@ class Presets(QObject):
         if isinstance(preset, Preset):
             kept = replace(preset, controls=replace(preset.controls, scribe_summary=""))
             said = tr("The preset “{name}” is saved.", name=preset.name)
-            self._do(
-                tr("Saving the preset"),
-                lambda: self.folder.save(kept, replacing=replacing),
-                partial(self._context.flash, said),
-            )
+            done = partial(self._context.flash, said)
+            self._do(tr("Saving the preset"), lambda: self.folder.save(kept, replacing=replacing), done)
 
     def _rename(self, name: str, new: str) -> None:
         self._do(tr("Renaming the preset"), lambda: self.folder.rename(name, new), partial(self._show_again, new))

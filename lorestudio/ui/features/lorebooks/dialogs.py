@@ -230,11 +230,8 @@ class LoreDialog(Dialog):
 
     def settle(self) -> None:
         """Let it be done only where there is something to do and what is lost was agreed to."""
-        able(
-            self.ok,
-            self.ready and (self.lossy.isHidden() or self.lossy.isChecked()),
-            tr("Agree to what is lost first.") if self.ready else tr("There is nothing to do yet."),
-        )
+        why = tr("Agree to what is lost first.") if self.ready else tr("There is nothing to do yet.")
+        able(self.ok, self.ready and (self.lossy.isHidden() or self.lossy.isChecked()), why)
 
 
 _TWINS: Final[Mapping[Twin | None, str]] = {

@@ -400,11 +400,9 @@ class ProjectsFeature(Feature):
         name = chat.chat.character_name or tr("chat")
         suffix = "jsonl" if chat.chat.header else "txt"
         path = folder / "pasted" / f"{underscored_name(name, 'pasted')} {utc_now():%Y-%m-%d %H%M%S}.{suffix}"
+        title, failed = tr("Keeping the pasted chat"), self.context.failing("opened")
         self.context.session.jobs.start(
-            tr("Keeping the pasted chat"),
-            lambda _report: _write_new(path, text),
-            done=self._open_chat,
-            failed=self.context.failing("opened"),
+            title, lambda _report: _write_new(path, text), done=self._open_chat, failed=failed
         )
 
     def keep_in(self, folder: Path) -> None:
@@ -497,8 +495,5 @@ class PasteDialog(Dialog):
                                  messages=count(len(messages), "message", "messages")))  # fmt: skip
         elif not text.strip():
             self.said.setText(tr("Nothing pasted yet."))
-        able(
-            self.open_button,
-            self._chat is not None and bool(self._chat.chat.messages),
-            tr("Paste a text with messages first."),
-        )
+        may = self._chat is not None and bool(self._chat.chat.messages)
+        able(self.open_button, may, tr("Paste a text with messages first."))

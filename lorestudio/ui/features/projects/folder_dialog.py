@@ -100,8 +100,5 @@ class FolderDialog(Dialog):
 
     def _settle(self) -> None:
         row: FolderThing | None = self.list.current
-        able(
-            self.open_button,
-            row is not None and row.opens is not None,
-            tr("Choose something that can be opened first."),
-        )
+        may = row is not None and row.opens is not None
+        able(self.open_button, may, tr("Choose something that can be opened first."))

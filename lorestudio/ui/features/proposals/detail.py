@@ -335,11 +335,8 @@ class ProposalDetail(QWidget):
         none = tr("It was accepted.") if decided else tr("Choose a proposal, and wait for the work under way.")
         able(self.skip, can, none)
         able(self.lock, can, none)
-        able(
-            self.ask_again,
-            can and self._can_ask_again and row is not None and row.task is not None,
-            none if not can else "",  # else its tooltip says it already
-        )
+        may = can and self._can_ask_again and row is not None and row.task is not None
+        able(self.ask_again, may, "" if can else none)  # else its tooltip says it already
         self.field.setReadOnly(decided or self._busy)
 
 

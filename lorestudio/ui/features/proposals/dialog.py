@@ -295,11 +295,8 @@ class ProposalsDialog(Dialog):
         self.status.setText(self._status_text(len(waiting)))
         ready = [row for row in work.rows if row.acceptable_unseen]
         self.all.setText(tr("Accept all ({amount})", amount=len(ready)))
-        able(
-            self.all,
-            bool(ready) and not work.busy,
-            tr("Wait until the notes are written.") if work.busy else tr("None can be accepted unseen."),
-        )
+        why = tr("Wait until the notes are written.") if work.busy else tr("None can be accepted unseen.")
+        able(self.all, bool(ready) and not work.busy, why)
         self.all.setVisible(work.wish.kind is not ProposalKind.DRAFT)
         self.sum.setText(self._sum_text())
         self.detail.set_busy(

@@ -245,13 +245,10 @@ class ProfilesDialog(Dialog):
         ours = now in (self.test, self.save, self.stop, self._moved_to)
         if now in (self.test, self.save):
             self._pressed = now
+        wait = tr("Wait until the test or the writing has ended.")
         for each in (self.save, self.test, self.add):
-            able(each, not busy, tr("Wait until the test or the writing has ended."))
-        able(
-            self.delete,
-            not busy and self._editing is not None,
-            tr("Wait until the test or the writing has ended.") if busy else tr("It is not saved yet."),
-        )
+            able(each, not busy, wait)
+        able(self.delete, not busy and self._editing is not None, wait if busy else tr("It is not saved yet."))
         self.stop.setVisible(testing)
         self.test.setVisible(not testing)
         self._moved_to = self.focusWidget() if ours else self

@@ -207,13 +207,9 @@ class SettingsFeature(Feature):
             text = tr("The demo's files stay as they are. Open a chat of your own to write into it.")
             self.context.say(Notice(text, key="settings"))
             return
+        context, chosen = self.context, project.controls
         dialog = ChatStateDialog(
-            self.context.theme,
-            self._session.jobs,
-            project.chat_path,
-            project.controls,
-            known.controls,
-            self.context.window,
+            context.theme, self._session.jobs, project.chat_path, chosen, known.controls, context.window
         )
         dialog.written.connect(self._state_written)
         self._open(dialog)
@@ -242,12 +238,9 @@ class SettingsFeature(Feature):
         self._session.parts.saved(controls=controls)
         path = self._project.chat_path if self._project is not None else None
         if path is not None:
-            self._session.jobs.start(
-                tr("Reading {name}…", name=path.name),
-                lambda _report: load_chat(path),
-                done=self._session.parts.header_saved,
-                failed=self.context.failing("settings", "warning"),
-            )
+            title, failed = tr("Reading {name}…", name=path.name), self.context.failing("settings", "warning")
+            done = self._session.parts.header_saved
+            self._session.jobs.start(title, lambda _report: load_chat(path), done=done, failed=failed)
         name = copy.name if isinstance(copy, Path) else ""
         self.context.say(Notice(tr("The chat file was written. As it was: {name}", name=name), "good", key="settings"))
 

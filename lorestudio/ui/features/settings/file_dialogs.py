@@ -99,11 +99,9 @@ class ImportDialog(Dialog):
 
     def _read(self, path: Path, text: str | None = None) -> None:
         self._delay.stop()
+        title = tr("Reading settings")
         self._newest.start(
-            tr("Reading settings"),
-            lambda _job: imported_from(self._kind, path, text),
-            done=self._show,
-            failed=self._failed,
+            title, lambda _job: imported_from(self._kind, path, text), done=self._show, failed=self._failed
         )
 
     def _failed(self, error: Exception) -> None:

@@ -182,11 +182,8 @@ class AiPage(QWidget):
         self.parts = one_of(self, ((tr(name), tr("Show: {part}", part=tr(name))) for name in PARTS))
         self.parts.idClicked.connect(self._show_anew)
         find = iconed(self._theme, tool(self, tr("Find in the text of the call"), self.finder.begin), "search")
-        self.copy_button = iconed(
-            self._theme,
-            tool(self, tr("Copy this part"), lambda: QGuiApplication.clipboard().setText(self.plain)),
-            "copy",
-        )
+        copy = tool(self, tr("Copy this part"), lambda: QGuiApplication.clipboard().setText(self.plain))
+        self.copy_button = iconed(self._theme, copy, "copy")
         finding = row(1, find, self.copy_button, spacing=2, margins=0)
         parts = FoldingRow(holding(row(*self.parts.buttons(), 1, spacing=2, margins=0)), holding(finding), self)
         return column(self.calls, parts, spacing=4, margins=(8, 4, 8, 2))
