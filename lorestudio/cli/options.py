@@ -36,6 +36,7 @@ from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.systems.base import Given, System, SystemKind
 from lorestudio.systems.offline import Unanswered
 from lorestudio.systems.registry import KINDS, MAIN, kind_of, system_of
+from lorestudio.trace.wording import plural
 
 
 def in_mode(project: Project, mode: str | None) -> Project:
@@ -81,7 +82,7 @@ def chosen_generation(
     chosen = Generation(generation.message, swipe - 1)
     if chosen not in simulator.generations:
         count = sum(each.message == generation.message for each in simulator.generations)
-        swipes = f"{count} swipe{'' if count == 1 else 's'}"
+        swipes = plural(count, "# swipe|# swipes")
         raise InputError(option or "--swipe", f"reply #{generation.message} has {swipes}, and none is {swipe}.")
     return chosen
 

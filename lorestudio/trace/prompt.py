@@ -197,7 +197,7 @@ def source_words(source: PromptOrigin) -> str:
 def changed_words(source: PromptOrigin) -> str:
     """Which regex scripts changed a text, "" where none did."""
     names = ", ".join(f"“{name}”" for name in source.changed_by)
-    return f"changed by the regex script{'s' if len(source.changed_by) > 1 else ''} {names}" if names else ""
+    return f"changed by {plural(len(source.changed_by), 'the regex script|the regex scripts')} {names}" if names else ""
 
 
 def prompt_as_text(prompt: AssembledPrompt) -> str:

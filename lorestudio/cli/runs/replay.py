@@ -41,6 +41,7 @@ from lorestudio.trace.ai_selection import failure_of
 from lorestudio.trace.model import Trace
 from lorestudio.trace.storage.serialize import to_json
 from lorestudio.trace.text import csv_bytes
+from lorestudio.trace.wording import plural
 
 
 def replay_chat(
@@ -123,7 +124,7 @@ def _say_beginning(simulator: Simulator, part: range, wanted: MessageRange | Non
         say(f"going on from a replay that was stopped: {done} of {len(simulator.generations)} generations are done.")
     before = max(0, part.start - done)
     if before and wanted is not None:
-        runs = "1 generation before it is" if before == 1 else f"{before} generations before it are"
+        runs = plural(before, "# generation before it is|# generations before it are")
         say(f"{runs} run first, because the range begins with the state that they leave.")
 
 

@@ -16,6 +16,7 @@ from lorestudio.exchange.chats.document import BOM, ChatDocument, ChatFormat, Ch
 from lorestudio.exchange.chats.sillytavern import LoadedChat, parse_chat
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.files import read_whole
+from lorestudio.trace.wording import plural
 from lorestudio.vault.files import refused
 from lorestudio.vault.writer import digest_of
 
@@ -67,9 +68,9 @@ def lost_as_text(chat: Chat, text: str) -> tuple[str, ...]:
     swipes = sum(len(message.swipes) > 1 for message in chat.messages)
     hidden = sum(message.is_system for message in chat.messages)
     if swipes:
-        lost.append(f"The other swipes of {swipes} {'message' if swipes == 1 else 'messages'} are not kept.")
+        lost.append(f"The other swipes of {plural(swipes, '# message|# messages')} are not kept.")
     if hidden:
-        lost.append(f"{hidden} hidden {'message' if hidden == 1 else 'messages'} would be shown to the model again.")
+        lost.append(f"{plural(hidden, '# hidden message|# hidden messages')} would be shown to the model again.")
     if any(message.extra for message in chat.messages):
         lost.append("What other programs noted beside the messages is not kept.")
     if chat.metadata:

@@ -30,6 +30,7 @@ from lorestudio.exchange.lorebooks.crossing import (
 )
 from lorestudio.exchange.lorebooks.notes import restored
 from lorestudio.exchange.problems import InputError
+from lorestudio.trace.wording import plural
 
 WORLD_INFO_TITLE: Final = "World Info"
 
@@ -171,8 +172,7 @@ def _too_long(form: EntryForm | None, title: str, entries: Sequence[Raw]) -> Ite
     most = form.longest if form is not None else 0
     amount = sum(len(text_in(entry.get("content"))) > most for entry in entries) if most else 0
     if amount:
-        told = "1 entry has" if amount == 1 else f"{amount} entries have"
-        yield f"{told} more than {most:,} characters, which {title} may refuse."
+        yield f"{plural(amount, '# entry has|# entries have')} more than {most:,} characters, which {title} may refuse."
 
 
 def _rank(entry: Raw) -> float:

@@ -48,7 +48,7 @@ from lorestudio.exchange.lorebooks.kinds.card_book import EXTENSIONS, book_remar
 from lorestudio.exchange.lorebooks.notes import note_of, title_of
 from lorestudio.exchange.problems import Belongs, InputError, WrongFileError
 from lorestudio.settings.deeplore import DeepLoreSettings
-from lorestudio.trace.wording import first_few
+from lorestudio.trace.wording import first_few, plural
 from lorestudio.vault.edited_vaults import NoteText
 from lorestudio.vault.entries import ParseRules, parse_note
 from lorestudio.vault.files import VaultError, index_order
@@ -433,10 +433,13 @@ def _about_book(form: _BookForm) -> Iterator[str]:
     yield from book_remarks(form.book)
 
 
+_HAVE: Final = "# entry has|# entries have"
+
+
 def _about_entries(raws: Sequence[Raw], entries: Sequence[BookEntry]) -> Iterator[str]:
     automated = sum(truthy(raw.get("automationId")) for raw in raws)
     if automated:
-        yield f"{_entries(automated)} an automation (automationId); no quick reply runs here."
+        yield f"{plural(automated, _HAVE)} an automation (automationId); no quick reply runs here."
     nowhere = [entry for entry in entries if entry.place is BookPlace.NOWHERE]
     if nowhere:
         yield (
@@ -450,7 +453,7 @@ def _about_entries(raws: Sequence[Raw], entries: Sequence[BookEntry]) -> Iterato
         not (raw.get(member) is None or _all_texts(raw[member])) for raw in raws for member in ("key", "keysecondary")
     )
     if lost:
-        yield f"{_entries(lost)} keys that are no list of texts; SillyTavern takes what is no text for no key."
+        yield f"{plural(lost, _HAVE)} keys that are no list of texts; SillyTavern takes what is no text for no key."
     for member, then in (("content", "then scans nothing, of any book"), ("group", "fails where the entry comes in")):
         odd = [entry for entry, raw in zip(entries, raws, strict=True) if _no_text(raw, member)]
         if odd:
@@ -491,11 +494,7 @@ def _about_fields(raws: Sequence[Raw]) -> Iterator[str]:
 
 
 def _unknown(member: str, amount: int) -> str:
-    return f"{_entries(amount)} the field “{member}”, which the scan does not know: it changes nothing."
-
-
-def _entries(amount: int) -> str:
-    return "1 entry has" if amount == 1 else f"{amount} entries have"
+    return f"{plural(amount, _HAVE)} the field “{member}”, which the scan does not know: it changes nothing."
 
 
 def _named(entries: Sequence[BookEntry]) -> str:

@@ -21,6 +21,7 @@ from lorestudio.domain.javascript import Json, trim
 from lorestudio.domain.records import replace
 from lorestudio.domain.resources import resource
 from lorestudio.settings.deeplore import DeepLoreSettings
+from lorestudio.trace.wording import joined
 from lorestudio.vault import front_matter
 from lorestudio.vault.entries import ParseRules, field_name
 from lorestudio.vault.front_matter import BOM
@@ -368,6 +369,4 @@ def quoted(titles: tuple[str, ...] | list[str], most: int = NAMED, amount: int =
     """Titles in quotes, the first few by name: “A”, “B” and 3 more. `amount` is how many they are, if not all these."""
     named = [f"“{title}”" for title in titles[:most]]
     rest = max(amount, len(titles)) - len(named)
-    if rest:
-        return f"{', '.join(named)} and {rest} more"
-    return named[0] if len(named) == 1 else f"{', '.join(named[:-1])} and {named[-1]}"
+    return f"{', '.join(named)} and {rest} more" if rest else joined(named)

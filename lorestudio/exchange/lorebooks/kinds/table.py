@@ -30,6 +30,7 @@ from lorestudio.exchange.lorebooks.crossing import (
 from lorestudio.exchange.lorebooks.documents import WORLD_INFO_TITLE, Lore, Written
 from lorestudio.exchange.lorebooks.entry import NEW_ENTRY, BookPlace
 from lorestudio.exchange.problems import InputError
+from lorestudio.trace.wording import plural
 
 TITLE: Final = "Table (CSV)"
 _BOM: Final = "\ufeff"
@@ -149,7 +150,7 @@ def _cells_of(row: Raw, columns: Sequence[str]) -> list[str]:
 
 def _may_run(made: Mapping[str, tuple[Raw, object]]) -> tuple[str, ...]:
     amount = sum(text_in(cell)[:1] in _RUNS for raw, _fate in made.values() for cell in raw.values() if cell)
-    told = "A cell begins" if amount == 1 else f"{amount} cells begin"
+    told = plural(amount, "A cell begins|# cells begin")
     return (f"{told} with = + - or @: a spreadsheet may take that for a formula.",) if amount else ()
 
 

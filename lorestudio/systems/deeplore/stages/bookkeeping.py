@@ -16,6 +16,7 @@ from lorestudio.systems.deeplore.state import RunState, counters_as_json
 from lorestudio.systems.ledger import Ledger
 from lorestudio.systems.runner import stage
 from lorestudio.trace.model import Phase, StageRecord
+from lorestudio.trace.wording import plural
 
 _WARN_RATIO, _WARN_STEP, _CALM_RATIO = 0.20, 0.05, 0.15
 
@@ -98,10 +99,8 @@ def _warn(state: RunState, ctx: Inputs) -> float:
     total = sum(injection.tokens for injection in state.injections)
     ratio = total / ctx.moment.context_size
     if ratio > _WARN_RATIO and ratio > last + _WARN_STEP:
-        count = len(state.injections)
-        state.warnings.append(
-            f"Lore takes {round_half_up(100 * ratio)} % of the context: {total:,} tokens in "
-            f"{count} {'entry' if count == 1 else 'entries'}."
-        )
+        entries = plural(len(state.injections), "# entry|# entries")
+        share = round_half_up(100 * ratio)
+        state.warnings.append(f"Lore takes {share} % of the context: {total:,} tokens in {entries}.")
         return ratio
     return 0.0 if ratio <= _CALM_RATIO else last
