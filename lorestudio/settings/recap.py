@@ -9,6 +9,7 @@ from typing import ClassVar, Final, Literal, TypeAlias, get_args
 from msgspec import Struct
 
 from lorestudio.domain.javascript import Json
+from lorestudio.domain.json_text import object_in, texts_in
 from lorestudio.settings.declaration import Group, Section, declared
 from lorestudio.settings.files import SettingsError, parse_json, read_bytes
 from lorestudio.settings.sections import in_type, section_of, value_problem
@@ -80,6 +81,10 @@ class MessageRecapSettings(_Recap):
         True, "Hidden messages", "Messages that are hidden from the prompt take part.", affects=_TREE
     )
     include_narrator_messages: bool = messages(True, "Narrator", "The narrator's messages take part.", affects=_TREE)
+    disabled_members: str = messages(
+        "", "Members left out", "In a group, what these members say does not take part: files of their cards, as in "
+        "mira.png, tom.png.", affects=_TREE,
+    )  # fmt: skip
     message_length_threshold: int = messages(
         0, "Shortest message", "Shorter messages are left out.", unit="tokens", low=0, high=100_000, affects=_TREE
     )
@@ -310,6 +315,9 @@ def _named(values: Mapping[str, Json]) -> dict[str, Json]:
     found: dict[str, Json] = {
         each.name: value for each in declared(RecapSettings) if (value := values.get(each.name)) is not None
     }
+    groups = object_in(values, "disabled_group_characters")  # no chat says which group it is of
+    if off := list(dict.fromkeys(name for members in groups.values() for name in texts_in(members))):
+        found.setdefault("disabled_members", ", ".join(off))
     if found.get("message_recap_context_type") == "tokens":
         found["message_recap_context_type"] = "absolute"
     return found

@@ -64,8 +64,7 @@ def around(given: Input) -> RecapSurroundings:
     return RecapSurroundings(
         read.settings,
         COUNTERS[given.get("tokenizer", "words")],
-        in_group=bool(given.get("in_group")),
-        disabled=frozenset(given.get("disabled_characters") or ()),
+        disabled=frozenset(given.get("disabled_characters") or () if given.get("in_group") else ()),
     )
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from lorestudio.settings.declaration import declared
 from lorestudio.settings.files import SettingsError
-from lorestudio.settings.recap import RecapSettings, load_recap_settings, read_recap_settings
+from lorestudio.settings.recap import RecapSettings, extension_settings, load_recap_settings, read_recap_settings
 
 
 def test_the_defaults_to_ship():
@@ -65,6 +65,11 @@ def test_settings_are_found_in_sillytaverns_file(tmp_path):
     path = tmp_path / "settings.json"
     path.write_text(json.dumps({"extension_settings": {"auto_recap": {"recap_delay": 4}}}), encoding="utf-8")
     assert load_recap_settings(path).settings.recap_delay == 4
+    groups = {"1700": ["tom.png", "ada.png"], "1701": ["tom.png"], "1702": "odd"}
+    inside = {"disabled_group_characters": groups}
+    path.write_text(json.dumps({"extension_settings": {"auto_recap": inside}}), encoding="utf-8")
+    assert load_recap_settings(path).settings.disabled_members == "tom.png, ada.png"
+    assert extension_settings(path) == load_recap_settings(path).settings
     path.write_text(json.dumps({"extension_settings": {}}), encoding="utf-8")
     with pytest.raises(SettingsError, match="no settings of recap memory"):
         load_recap_settings(path)

@@ -107,7 +107,8 @@ REFUSED_KEY: Final = "lorestudio_refused_running_recaps"
 class RecapChat(Struct, frozen=True, dict=True):
     """A whole chat; a change makes a new one. `id` is the name of its file without ending.
 
-    `lorebooks` are the names of lorebooks that exist, by which an import is told.
+    `lorebooks` are the names of lorebooks that exist, by which an import is told; `is_group` says whether several
+    characters speak.
     """
 
     id: str
@@ -116,6 +117,7 @@ class RecapChat(Struct, frozen=True, dict=True):
     user_name: str = "User"
     character_name: str = ""
     lorebooks: frozenset[str] = frozenset()
+    is_group: bool = False
 
     def at(self, index: int) -> Record | None:
         """The message at this position, None where there is none."""
@@ -258,9 +260,14 @@ class RecapChat(Struct, frozen=True, dict=True):
 
 
 class RecapSurroundings(Struct, frozen=True):
-    """What the tests need beside the message. `disabled` are keys of characters switched off in a group chat."""
+    """What the tests need beside the message. `disabled` are the files of cards whose members of the group are off."""
 
     settings: RecapSettings = field(default_factory=RecapSettings)
     counter: TokenCounter = CHARS_4
-    in_group: bool = False
     disabled: frozenset[str] = frozenset()
+
+    @classmethod
+    def of(cls, chat: RecapChat, settings: RecapSettings, counter: TokenCounter) -> RecapSurroundings:
+        """Those of a chat: outside a group nobody is off."""
+        off = map(str.strip, settings.disabled_members.split(",")) if chat.is_group else ()
+        return cls(settings, counter, frozenset(filter(None, off)))

@@ -97,7 +97,7 @@ class ChatFile(Terse, frozen=True):
 def recap_chat(chat: Chat, chat_id: str) -> RecapChat:
     """A chat of the studio's as recap memory sees it."""
     records = tuple(message_record(message) for message in chat.messages)
-    return RecapChat(chat_id, records, chat.metadata, chat.user_name, chat.character_name)
+    return RecapChat(chat_id, records, chat.metadata, chat.user_name, chat.character_name, is_group=chat.is_group)
 
 
 def read_chat_file(path: Path) -> ChatFile:

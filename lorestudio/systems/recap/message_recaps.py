@@ -72,7 +72,7 @@ _TESTS: Final[tuple[tuple[str, Callable[[Record, RecapSurroundings], bool]], ...
     ),
     (
         "character_disabled",  # characters are told apart by their files; the user has none
-        lambda message, at: at.in_group and text_in(message.get("original_avatar")) in at.disabled,
+        lambda message, at: text_in(message.get("original_avatar")) in at.disabled,
     ),
 )
 """Tests 1 to 7 in their order, which decides the reason that is given; the length is the 8th."""

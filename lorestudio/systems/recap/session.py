@@ -368,7 +368,7 @@ class RecapSession(Struct, eq=False):
         state, problems = load_queue(queue_path(path))
         calls: list[AiCall] = []
         context = WorkContext(
-            RecapSurroundings(settings, counter),
+            RecapSurroundings.of(book.chat, settings, counter),
             answers or StandInAnswers(),
             load_presets(settings),
             context_size,
@@ -404,7 +404,7 @@ class RecapSession(Struct, eq=False):
         self, settings: RecapSettings, answers: AnswerSource | None = None, model: str = "", context_size: int = 0
     ) -> None:
         """Go on with other settings, and with this source of answers. Raises InputError or SettingsError."""
-        around = replace(self.context.around, settings=settings)
+        around = RecapSurroundings.of(self.chat, settings, self.context.around.counter)
         self.context = replace(
             self.context,
             around=around,

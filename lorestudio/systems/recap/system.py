@@ -102,10 +102,13 @@ class RecapSystem(System):
 
     def _told(self, counter: TokenCounter) -> Telling:
         """What is read of the chat and said of it at every reply. Its messages are none of the project's entries."""
-        around = RecapSurroundings(self.settings, counter)
+        around = RecapSurroundings.of(self.chat, self.settings, counter)
         key = self.settings, counter.identity
         return self.shared.of(self.chat, key, lambda: Telling(ReadChat(self.chat, around), FOREIGN_IDS))
 
+
+_OWN: Final = ("position_dialect", "disabled_members")
+"""Settings that the extension has not, or has otherwise."""
 
 KIND: Final = SystemKind(
     NAME,
@@ -121,8 +124,7 @@ KIND: Final = SystemKind(
     knows="The chat's recaps",
     reads_file=extension_settings,
     carrier=partial(
-        SectionCarrier,
-        places={each.alias: PLACES for each in declared(RecapSettings) if each.alias != "position_dialect"},
+        SectionCarrier, places={each.alias: PLACES for each in declared(RecapSettings) if each.alias not in _OWN}
     ),
 )
 RecapSystem.kind = KIND

@@ -25,7 +25,7 @@ _TREE: Final = (
     Reason("excluded_narrator", NEUTRAL, "Narrator", "The narrator's messages do not take part.",
            "Switch “Narrator” on."),
     Reason("excluded_character_disabled", NEUTRAL, "Character disabled",
-           "The character that speaks is switched off in this group.", "Switch the character on for this group."),
+           "The character that speaks is switched off in groups.", "Take the character out of “Members left out”."),
     Reason("excluded_too_short", NEUTRAL, "Too short",
            "The message has {tokens:# token|# tokens}; {threshold} are asked for.",
            "Lower “Shortest message” (now {threshold})."),

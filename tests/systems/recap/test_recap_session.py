@@ -1,5 +1,6 @@
 import asyncio
 import json
+from collections import Counter
 
 import pytest
 
@@ -16,7 +17,7 @@ from lorestudio.systems.base import Moment
 from lorestudio.systems.recap import chat_file as book
 from lorestudio.systems.recap import queue as queue_file
 from lorestudio.systems.recap import session as session_module
-from lorestudio.systems.recap.overview import message_rows, scene_rows
+from lorestudio.systems.recap.overview import message_rows, picture, scene_rows
 from lorestudio.systems.recap.queue import queue_path
 from lorestudio.systems.recap.records import RecapState
 from lorestudio.systems.recap.refresh import ReadChat
@@ -367,6 +368,35 @@ def test_a_replay_shows_each_turn_what_it_knew(chat):
     assert not any(verdict.reason == "recap_shown_again" for verdict in verdicts)
     nothing = asyncio.run(Simulator(empty, RecapSystem.of(SETTINGS, empty.scene())).replay())
     assert [trace.outcome for trace in nothing] == [RunOutcome.NOTHING_INJECTED]
+
+
+@pytest.mark.parametrize("off", ["tom.png", " tom.png ,ada.png"])
+def test_what_members_say_that_are_left_out_takes_part_only_where_the_chat_is_no_group(tmp_path, off):
+    said = [("Wren", ""), ("Ada", "ada.png"), ("Tom", "tom.png"), ("Ada", "ada.png"), ("Tom", "tom.png")]
+    settings = SETTINGS.model_copy(update={"disabled_members": off})
+    for character, expected in (("unused", {"tom.png": 2, "ada.png": 2}), ("Ada", {})):
+        path = tmp_path / f"{character}.jsonl"
+        header = {"user_name": "Wren", "character_name": character, "chat_metadata": {}}
+        rows = [{"name": name, "is_user": not file, "mes": name, "original_avatar": file} for name, file in said]
+        path.write_text("\n".join(map(json.dumps, (header, *rows))), encoding="utf-8")
+        told = {name: amount for name, amount in expected.items() if name in off}
+        session = opened(path, disabled_members=off)
+        assert left_out(picture(session).trace, said) == told
+        session.use(SETTINGS)
+        assert left_out(picture(session).trace, said) == {}
+        session.use(settings)
+        assert left_out(picture(session).trace, said) == told
+        project = Project((), VaultIndex(), DeepLoreSettings(), context_size=1000).with_chat(path)
+        *_, last = asyncio.run(Simulator(project, KINDS["recap"].make(settings, project.scene())).replay())
+        assert left_out(last, said) == told
+
+
+def left_out(trace, said):
+    """How many messages of whom a trace says that the speaker is switched off."""
+    verdicts = trace.stage("exclusion tree").verdicts
+    out = [each for each in verdicts if each.reason == "excluded_character_disabled"]
+    places = [int(trace.entries[each.entry].title.partition(" ")[0].strip("#")) for each in out]
+    return dict(Counter(said[place][1] for place in places))
 
 
 def test_traces_that_are_not_kept_are_made_again_as_they_were(chat, monkeypatch):
