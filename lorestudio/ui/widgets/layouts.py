@@ -13,14 +13,17 @@ from PySide6.QtCore import SIGNAL, QEvent, QObject, QPoint, QRect, QRectF, QSize
 from PySide6.QtGui import QKeyEvent, QPainter, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractButton,
+    QAbstractItemView,
     QBoxLayout,
     QButtonGroup,
     QComboBox,
+    QDialog,
     QFrame,
     QHBoxLayout,
     QLabel,
     QLayout,
     QLineEdit,
+    QMainWindow,
     QMenu,
     QPlainTextEdit,
     QProgressBar,
@@ -330,9 +333,7 @@ def one_of(parent: QWidget, choices: Iterable[tuple[str, str]]) -> QButtonGroup:
 
 
 class SearchField(QLineEdit):
-    """A field for what is looked for. Escape empties it; `left` follows Down and another Escape, where it is heard."""
-
-    left = Signal()
+    """A field for what is looked for. Escape empties it; Down, and in a pane another Escape, lead to what is listed."""
 
     def __init__(
         self, parent: QWidget, name: str, placeholder: str = "", changed: Slot | None = None, tip: str = ""
@@ -352,12 +353,23 @@ class SearchField(QLineEdit):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Qt: see the class."""
+        leads = {Qt.Key.Key_Down} if isinstance(self.window(), QDialog) else {Qt.Key.Key_Down, Qt.Key.Key_Escape}
         if event.key() == Qt.Key.Key_Escape and self.text():
             self.clear()
-        elif event.key() in {Qt.Key.Key_Down, Qt.Key.Key_Escape} and self.receivers(SIGNAL("left()")):
-            self.left.emit()
+        elif event.key() in leads and (listed := self._listed()) is not None:
+            listed.setFocus()
         else:
             super().keyPressEvent(event)
+
+    def _listed(self) -> QAbstractItemView | None:
+        """The nearest list in sight of the pane or dialog that the field is in."""
+        place = self.parentWidget()
+        while place is not None and not isinstance(place, QMainWindow):
+            for view in place.findChildren(QAbstractItemView):
+                if view.isVisible() and view.focusPolicy() & Qt.FocusPolicy.TabFocus:
+                    return view
+            place = place.parentWidget()
+        return None
 
 
 SPACE: Final = 5

@@ -295,7 +295,7 @@ def test_what_there_is_to_choose_from_says_what_it_stands_for(window: MainWindow
 MAY_BE_UNHEARD = {
     "RecordTable": {"changed", "ticked", "dropped"}, "RecordView": {"chosen", "picked", "pressed"},
     "LateTable": {"chosen", "picked", "pressed"}, "RecordTreeView": {"pressed"}, "PlaceTree": {"checks_changed"},
-    "Pane": {"wanted", "looked_at", "looked_away"}, "SearchField": {"left"}, "BarChart": {"brushed"},
+    "Pane": {"wanted", "looked_at", "looked_away"}, "BarChart": {"brushed"},
     "EmptyState": {"pressed"}, "MessageBar": {"pressed"}, "FinishedText": {"finished", "given_up"},
 }  # fmt: skip
 """What tables, panes and their parts tell whoever likes to know."""

@@ -6,9 +6,19 @@ from types import SimpleNamespace
 
 import pytest
 from PySide6.QtCore import SIGNAL, QPoint, QRect, QRectF, QSize, Qt
-from PySide6.QtGui import QFont, QPainter, QPaintEvent
+from PySide6.QtGui import QFont, QPainter, QPaintEvent, QStandardItemModel
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QDialog, QLayout, QLineEdit, QPushButton, QSizePolicy, QWidget
+from PySide6.QtWidgets import (
+    QDialog,
+    QDockWidget,
+    QLayout,
+    QLineEdit,
+    QMainWindow,
+    QPushButton,
+    QSizePolicy,
+    QTreeView,
+    QWidget,
+)
 from pytestqt.qtbot import QtBot
 from shiboken6 import delete
 
@@ -180,21 +190,43 @@ def test_a_search_field_wants_no_more_room_at_the_first_letter(parent: QWidget, 
     assert field.sizeHint().width() > empty.width()
 
 
-def test_a_search_field_is_emptied_by_escape_and_left_by_another_one(parent: QWidget) -> None:
-    dialog, told = QDialog(parent), list[str]()
+def test_a_search_field_is_emptied_by_escape_which_then_closes_its_dialog(parent: QWidget) -> None:
+    dialog = QDialog(parent)
     field = SearchField(dialog, "Search")
     dialog.show()
-    field.setText("bell")
-    QTest.keyClick(field, Qt.Key.Key_Escape)
-    assert (field.text(), dialog.isVisible()) == ("", True)
-    QTest.keyClick(field, Qt.Key.Key_Escape)
-    assert not dialog.isVisible(), "where nobody hears of it, the dialog does"
-    dialog.show()
-    field.left.connect(lambda: told.append(field.text()))
-    field.setText("bell")
-    for key in (Qt.Key.Key_Down, Qt.Key.Key_Escape, Qt.Key.Key_Escape):
+    for key in (Qt.Key.Key_Down, Qt.Key.Key_Escape):
+        field.setText("bell")
         QTest.keyClick(field, key)
-    assert (told, dialog.isVisible()) == (["bell", ""], True)
+        assert (field.text(), dialog.isVisible()) == ("bell" if key == Qt.Key.Key_Down else "", True)
+    QTest.keyClick(field, Qt.Key.Key_Escape)
+    assert not dialog.isVisible()
+
+
+@pytest.mark.parametrize("key", [Qt.Key.Key_Down, Qt.Key.Key_Escape])
+def test_keys_lead_from_a_search_field_to_the_list_beside_it(qtbot: QtBot, key: Qt.Key) -> None:
+    window, own, other = QMainWindow(), QWidget(), QWidget()
+    qtbot.addWidget(window)
+    field, elsewhere, hidden, listed = SearchField(own, "Search"), QTreeView(other), QTreeView(own), QTreeView(own)
+    rows = QStandardItemModel(2, 1, window)
+    for pane, parts in ((own, (field, hidden, listed)), (other, (elsewhere,))):
+        dock = QDockWidget(window)
+        dock.setWidget(pane)
+        window.addDockWidget(Qt.DockWidgetArea.LeftDockWidgetArea, dock)
+        column(*parts, of=pane)
+    for view in (elsewhere, hidden, listed):
+        view.setModel(rows)
+    hidden.hide()
+    window.show()
+    window.activateWindow()
+    drain()
+    field.setFocus()
+    QTest.keyClick(field, key)
+    assert window.focusWidget() is listed
+    assert listed.currentIndex().row() == 0
+    field.setFocus()
+    listed.hide()
+    QTest.keyClick(field, key)
+    assert window.focusWidget() is field, "what other panes list is no answer"
 
 
 def test_parts_that_share_room_cannot_be_dragged_away(parent: QWidget) -> None:

@@ -161,7 +161,6 @@ class MemoryPage(QWidget):
         self.bar.field.textChanged.connect(self._typed)
         self.bar.changed.connect(self._fill)
         self.bar.ordered.connect(self.order_by)
-        self.bar.field.left.connect(self.view.setFocus)
         self.view.horizontalHeader().sectionClicked.connect(self._head_clicked)
         self.view.chosen.connect(self._choose)
         self.view.pressed.connect(lambda _row: self.wanted.emit("memories.edit"))
