@@ -195,7 +195,6 @@ class RecordTreeView(RowTree):
         if event.matches(QKeySequence.StandardKey.Copy):
             self.copy()
         elif event.key() in {Qt.Key.Key_Return, Qt.Key.Key_Enter} and index.isValid():
-            self.activated.emit(index)
             self.pressed.emit(self._rows.node(index))
         else:
             super().keyPressEvent(event)

@@ -100,6 +100,10 @@ def test_of_settings_tried_out_quickly_only_the_newest_are_shown(qtbot: QtBot) -
         live.try_settings(project.settings.model_copy(update={"scan_depth": depth}))
     qtbot.waitUntil(lambda: jobs.idle)
     assert [each.settings[0].after for each in seen if each is not None] == [3]
+    seen.clear()
+    live.forget()  # of another run the same is tried anew
+    qtbot.waitUntil(lambda: jobs.idle)
+    assert [each and each.settings[0].after for each in seen] == [None, 3]
     live.try_settings(None)
     assert seen[-1] is None
 

@@ -38,7 +38,7 @@ def test_notes_by_number_and_by_file(session: Session, tmp_path: Path) -> None:
 def test_an_answer_source_that_cannot_be_used_is_no_fault(session: Session, caplog: pytest.LogCaptureFixture) -> None:
     told: list[Notice] = []
     session.notice.connect(told.append)
-    session.report(AnsweringError("There is no provider profile called “Home”."))
+    session.jobs.failed.emit(AnsweringError("There is no provider profile called “Home”."))  # as jobs nobody waits for
     assert told == [Notice("There is no provider profile called “Home”.", "error", actions=("profiles.edit",))]
     assert caplog.text == ""
 

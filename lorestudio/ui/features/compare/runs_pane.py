@@ -134,7 +134,7 @@ class RunsPage(Pane):
     def _connect(self) -> None:
         for place, side in enumerate(self.sides):
             side.activated.connect(lambda index, at=place: self._picked(at, index))
-        self.tree.activated.connect(self._go)
+        self.tree.pressed.connect(self._go)
         self.tree.clicked.connect(self._go)
         self.comparable.changed.connect(self._wait)
         self.theme.changed.connect(self._show_rows)
@@ -309,16 +309,16 @@ class RunsPage(Pane):
             self.tree.setFirstColumnSpanned(group.row, QModelIndex(), True)
             self.tree.setExpanded(self.model.index_of(group), group.opened)
 
-    def _go(self, index: QModelIndex) -> None:
+    def _go(self, row: ChangeRow) -> None:
         if len(self.tree.selectionModel().selectedRows()) > 1:  # several are being chosen
             return
-        if not index.parent().isValid():
+        if row.children:
+            index = self.model.index_of(row)
             self.tree.setExpanded(index, not self.tree.isExpanded(index))
             return
-        key = self.model.node(index).key
         project = self._session.project
-        if isinstance(key, tuple) and project is not None:
-            entry = Names.of(project.index).id((str(key[0]), str(key[1])))
+        if isinstance(row.key, tuple) and project is not None:
+            entry = Names.of(project.index).id((str(row.key[0]), str(row.key[1])))
             if entry is not None:
                 self.jump.emit(None, entry)
 

@@ -83,7 +83,7 @@ class ScorePage(QWidget):
         self.nodes: tuple[ScoreNode, ...] = ()
         self.model = score_model(self)
         self.tree = RecordTreeView(theme, self.model, tr("Scores and order, as a tree"), self)
-        self.tree.activated.connect(lambda index: self._open(self.model.node(index)))
+        self.tree.pressed.connect(self._open)
         told = tr("No number decided about it in this run.")
         self.nothing = label(self, told, "muted", top=True, margins=(12, 6, 12, 6))
         self.nothing.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByKeyboard)

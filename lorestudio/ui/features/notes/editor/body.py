@@ -241,7 +241,7 @@ class BodyEdit(QPlainTextEdit):
 
     def _content_changed(self) -> None:
         # Typing in the body moves nothing, so nothing is parsed for it here.
-        if self._hidden and self._scrolled is not None:
+        if self._scrolled is not None:
             self._hide()
             self.verticalScrollBar().setValue(self._scrolled)  # Qt keeps the first line's number, with hidden ones
         self._scrolled = None
