@@ -483,6 +483,10 @@ class System(ABC):
         """What it reads of the whole chat, whichever generation runs, for digests."""
         return ""
 
+    def changed(self, **fields: Any) -> Self:  # noqa: ANN401  # each system has its own
+        """The same system with these fields changed. Raises TypeError for one that it does not have."""
+        return replace(self, **fields)  # type: ignore[type-var]  # every system is a dataclass
+
     def knowing(self, other: System) -> Self:
         """The same system with what `other`, one of its kind, has prepared: quicker, never another decision.
 
@@ -492,7 +496,7 @@ class System(ABC):
         shared: Known | None = getattr(other, "shared", None)
         if shared is None or type(other) is not type(self):
             return self
-        return replace(self, shared=shared)  # type: ignore[type-var]  # every system is a dataclass
+        return self.changed(shared=shared)
 
     def differences(self, before: RunInputs, after: RunInputs) -> Iterator[InputDifference]:
         """What differs between two of its runs besides settings, notes, choices and chat: what it knew and remembered.

@@ -9,7 +9,6 @@ from typing import Any, Final, Protocol
 
 import numpy as np
 
-from lorestudio.domain.records import replace
 from lorestudio.exchange.problems import InputError
 from lorestudio.llm.connections import Connections, Patience, default_profiles_path
 from lorestudio.llm.embedding import Embedder, HashEmbedder, Vector, VectorCache, cached_vectors, default_path
@@ -170,11 +169,11 @@ class VectorSystem(System):
             if isinstance(others, KnownVectors) and others.model_id == vectors.model_id:
                 vectors = others
             if vectors.is_free:
-                return Offline(self._with(vectors))
+                return Offline(self.changed(vectors=vectors))
             made = MadeVectors(vectors)
         else:
-            return Offline(self._with(None))
-        return Offline(self._with(made), lacks=lambda: _lacking(made))
+            return Offline(self.changed(vectors=None))
+        return Offline(self.changed(vectors=made), lacks=lambda: _lacking(made))
 
     def counting_vectors(self) -> VectorCount | None:
         """The system with vectors all alike, noting which there are not; None where they are free, or nobody's."""
@@ -182,7 +181,7 @@ class VectorSystem(System):
         if not isinstance(vectors, KnownVectors) or vectors.is_free:
             return None
         made = MadeVectors(vectors, counting=True)
-        return VectorCount(self._with(made), vectors.label, made.missing)
+        return VectorCount(self.changed(vectors=made), vectors.label, made.missing)
 
     def not_in_scenario(self) -> str:
         """There is nobody who makes vectors in a scenario."""
@@ -193,9 +192,6 @@ class VectorSystem(System):
                 "Choose the stand-in or nobody, then replay."
             )
         return ""
-
-    def _with(self, vectors: KnownVectors | MadeVectors | None) -> System:
-        return replace(self, vectors=vectors)  # type: ignore[type-var]  # every system is a dataclass
 
 
 def _lacking(made: MadeVectors) -> tuple[str, ...]:

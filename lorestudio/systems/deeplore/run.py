@@ -363,7 +363,7 @@ def unrecorded(run: RunInputs) -> Iterator[tuple[str, Any]]:
     state, system = run.state, run.system
 
     def decided_by(**changes: Any) -> Any:  # noqa: ANN401  # whoever asks gets back what he came with
-        return replace(run, system=replace(system, **changes))  # type: ignore[type-var]  # a dataclass
+        return replace(run, system=system.changed(**changes))
 
     if system.settings.uses_ai:
         recorded = system.answers.recorded if isinstance(system.answers, RecordedChoice) else ()

@@ -85,7 +85,7 @@ def _switches(before: RunInputs, after: RunInputs) -> Iterator[InputDifference]:
 
 def _carry_switch(name: str, target: RunInputs, source: RunInputs) -> RunInputs:
     behaviour = target.system.behaviour.model_copy(update={name: getattr(source.system.behaviour, name)})
-    return replace(target, system=replace(target.system, behaviour=behaviour))  # type: ignore[type-var]  # a dataclass
+    return replace(target, system=target.system.changed(behaviour=behaviour))
 
 
 def _rules(before: RunInputs, after: RunInputs) -> Iterator[InputDifference]:
@@ -102,43 +102,34 @@ def _carry_rule(name: str, target: RunInputs, source: RunInputs) -> RunInputs:
     holds = getattr(source.system.settings.rule_set, name)
     settings = target.system.settings
     changed = settings.model_copy(update={"rules": with_rule(settings.rules, name, holds=holds)})
-    return replace(target, system=replace(target.system, settings=changed))  # type: ignore[type-var]  # a dataclass
+    return replace(target, system=target.system.changed(settings=changed))
 
 
 def _trackers(before: RunInputs, after: RunInputs) -> Iterator[InputDifference]:
     old, new = before.state, after.state
     if replace(old, random_state=0, ai=AiState()) != replace(new, random_state=0, ai=AiState()):
         yield InputDifference(
-            DifferenceKind.TRACKERS,
-            "Trackers",
-            "",
-            "cooldowns, warmups and logs as earlier turns left them",
+            DifferenceKind.TRACKERS, "Trackers", "", "cooldowns, warmups and logs as earlier turns left them",
             lambda target, source: target.begun_from(
                 replace(source.state, random_state=target.state.random_state, ai=target.state.ai)
             ),
-        )
+        )  # fmt: skip
     if old.ai != new.ai:
         yield InputDifference(
-            DifferenceKind.TRACKERS,
-            "AI cache and circuit breaker",
-            "",
-            "as earlier turns left them",
+            DifferenceKind.TRACKERS, "AI cache and circuit breaker", "", "as earlier turns left them",
             lambda target, source: replace(
                 target.begun_from(replace(target.state, ai=source.state.ai)),
                 moment=replace(target.moment, clock_ms=source.moment.clock_ms),
             ),
-        )
+        )  # fmt: skip
     if old.random_state != new.random_state:
         yield InputDifference(
-            DifferenceKind.ROLLS,
-            "Probability rolls",
-            "",
-            "other random numbers are next",
+            DifferenceKind.ROLLS, "Probability rolls", "", "other random numbers are next",
             lambda target, source: replace(
                 target.begun_from(replace(target.state, random_state=source.state.random_state)),
                 moment=replace(target.moment, seed=source.moment.seed),
             ),
-        )
+        )  # fmt: skip
 
 
 class Indexes:
