@@ -28,6 +28,7 @@ _NOT_WRITTEN: Final = {
 }  # fmt: skip
 _FOLLOWING: Final = {"content_hash", "links"}
 """Fields that follow from the text; they are not named beside it."""
+_CALLED: Final = {"filename": "place in the vault", "content": "text", **dict.fromkeys(_FOLLOWING, "text")}
 _WRITTEN: Final = tuple(name for name in field_names(Entry) if name not in _NOT_WRITTEN)
 
 
@@ -117,19 +118,9 @@ def _by_key(index: VaultIndex) -> dict[NoteKey, Entry]:
 def _changed(one: Entry, other: Entry) -> Iterator[str]:
     """What an author would call the fields that differ; the text stands for what follows from it."""
     found = [name for name in _WRITTEN if getattr(one, name) != getattr(other, name)]
-    for name in _REFERENCES:
-        first, second = _reference(one, name), _reference(other, name)
-        if first != second:
-            found.append(name)
+    found += [name for name in _REFERENCES if _reference(one, name) != _reference(other, name)]
     named = [name for name in found if name not in _FOLLOWING and (name != "folder" or one.filename == other.filename)]
-    for name in named or found:
-        yield (
-            "place in the vault"
-            if name == "filename"
-            else "text"
-            if name in {"content", *_FOLLOWING}
-            else name.replace("_", " ")
-        )
+    yield from (_CALLED.get(name, name.replace("_", " ")) for name in named or found)
 
 
 def _reference(entry: Entry, name: str) -> object:
@@ -211,11 +202,7 @@ def _others(before: Rerun, after: Rerun) -> Iterator[InputDifference]:
 
 def _of_moment(carry: Carry) -> Carry:
     """A part of the moment, carried between whole inputs."""
-
-    def carried(target: Rerun, source: Rerun) -> Rerun:
-        return replace(target, moment=carry(target.moment, source.moment))
-
-    return carried
+    return lambda target, source: replace(target, moment=carry(target.moment, source.moment))
 
 
 def _of_chat(carry: Carry) -> Carry:
