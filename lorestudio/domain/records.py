@@ -81,9 +81,11 @@ def same_ends(
     return head, same_start(one[head:][::-1], other[head:][::-1], same)
 
 
-__all__ = ["Terse", "compared_fields", "field_names", "grouped", "is_record", "replace", "same_ends", "same_start"]
-
-
 def picked(record: object, *names: str) -> dict[str, Any]:
     """These parts of a record by their names, for JSON and reports."""
     return {name: getattr(record, name) for name in names}
+
+
+__all__ = [
+    "Terse", "compared_fields", "field_names", "grouped", "is_record", "picked", "replace", "same_ends", "same_start",
+]  # fmt: skip
