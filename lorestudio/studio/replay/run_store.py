@@ -235,7 +235,6 @@ class RunStore(Closing):
         return found
 
     def _holds(self, where: RunPlace, run: StoredRun) -> bool:
-        """Whether the store has this run."""
         return self._store.marked(where.chat, run.message, run.swipe, where.system, run.mark) is not None
 
     def _read(self, where: RunPlace) -> StoredRuns:

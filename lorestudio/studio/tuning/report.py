@@ -115,7 +115,6 @@ def tuning_page(trial: TuningTrial, found: SearchOutcome, chosen: TriedPoint) ->
 
 
 def _note(change: NoteFileChange) -> str:
-    """The lines that change in a note."""
     lines = (f"{each.kind.value} {each.text}" for each in difference(change) if each.kind in _CHANGING)
     return f"<h3>{escape(change.path.name)}</h3><pre>{escape(chr(10).join(lines))}</pre>"
 

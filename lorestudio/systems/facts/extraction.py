@@ -259,7 +259,6 @@ class PlainModel(_Embedding, frozen=True):
 
     async def review(self, system: str, user: str) -> str | None:
         """There is nobody to look at the facts again."""
-        del system, user
         raise LlmError(ErrorKind.NOT_SUPPORTED, "the offline rules review nothing")
 
 

@@ -399,7 +399,6 @@ class Handler(ABC):
 
     def failed(self, operation: QueuedOperation, error: str, chat: RecapChat, ctx: WorkContext) -> Stored:
         """The chat after the operation failed for good, and what is to be done nevertheless."""
-        del operation, error, ctx
         return chat, StoredAnswer()
 
 

@@ -321,7 +321,6 @@ class MessageRecap(Handler):
 
     def store(self, operation: QueuedOperation, answer: Json, chat: RecapChat, ctx: WorkContext) -> Stored:
         """The recap on its message, on the active swipe as well. Of a text that changed meanwhile it is dropped."""
-        del ctx
         index, made = index_of(operation), mapping_in(answer)
         message = chat.at(index)
         if message is None or made.get("hash") != recap_hash(message_text(message)):
@@ -343,7 +342,6 @@ class MessageRecap(Handler):
 
     def failed(self, operation: QueuedOperation, error: str, chat: RecapChat, ctx: WorkContext) -> Stored:
         """The message says why it has no recap; one that it had stays."""
-        del ctx
         index = index_of(operation)
         message = chat.at(index)
         if message is None:

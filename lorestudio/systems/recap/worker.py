@@ -265,7 +265,6 @@ class Worker(Struct, eq=False):
         self._tell(None)
 
     async def _perform(self, identifier: str) -> None:
-        """One operation with all its attempts."""
         while (operation := self.state.get(identifier)) is not None:
             started = self.now_ms() if operation.started_at is None else operation.started_at
             begun = replace(operation, status=Status.IN_PROGRESS, started_at=started)

@@ -242,7 +242,6 @@ class WindowFeature(Feature):
             dialogs.show_markdown(self.context.window, pane.title, text, _panes_page())
 
     def _keys_of(self, pane: Pane) -> str:
-        """The keys that work in a pane, as a list."""
         commands = self.context.commands
         inside = {action for widget in (pane, *pane.findChildren(QWidget)) for action in widget.actions()}
         here = [one for one in commands.table.values() if one.shortcuts and commands.actions[one.id] in inside]
@@ -258,7 +257,6 @@ class WindowFeature(Feature):
         return "\n".join(("", "", tr("### Keys that work here"), "", *markdown_table((tr("What"), tr("Keys")), rows)))
 
     def _show_shortcuts(self) -> None:
-        """Show all shortcuts, to search and to change."""
         if self.dialog is not None:
             self.dialog.close()
         chosen = self._shortcuts.load(self._table)

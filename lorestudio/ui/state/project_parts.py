@@ -52,7 +52,6 @@ class ProjectParts:
         session.project_replaced.connect(self._begin)
 
     def _begin(self, _before: Project | None, project: Project | None, renewed: str) -> None:
-        """Another project is shown, or none."""
         if not renewed:
             self.adjustments.clear()
             self.on_disk = None

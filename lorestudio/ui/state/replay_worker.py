@@ -364,7 +364,6 @@ def _remarks(system: System) -> list[str]:
 
 
 def _running(simulator: Simulator) -> Generation | None:
-    """The generation that a replay works on."""
     place = len(simulator.traces)
     return simulator.generations[place] if place < len(simulator.generations) else None
 

@@ -277,7 +277,6 @@ class DetectBackwards(Handler):
 
     def failed(self, operation: QueuedOperation, error: str, chat: RecapChat, ctx: WorkContext) -> Stored:
         """The chain ends with what was found."""
-        del error
         found = list(positions(operation.metadata.get("discovered")))
         return chat, StoredAnswer(_end_of_chain(chat, operation, found, ctx))
 

@@ -305,7 +305,6 @@ class ChainedHandler(Handler):
 
     def failed(self, operation: QueuedOperation, error: str, chat: RecapChat, ctx: WorkContext) -> Stored:
         """The next of the chain."""
-        del error
         return chat, StoredAnswer(read_chain(operation).next(chat, ctx.settings))
 
 

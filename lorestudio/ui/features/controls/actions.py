@@ -245,7 +245,6 @@ class ControlsFeature(Feature):
         return choose
 
     def _edit_text(self, part: ControlsPart, project: Project) -> None:
-        """Edit the notebook or the notepad."""
         from lorestudio.ui.features.controls.chat_dialogs import ChatTextDialog
 
         dialog = ChatTextDialog(project, part, self._unheeded(part), self.context.window)

@@ -143,7 +143,6 @@ class PlanDialog(Dialog):
 
     def summary(self, planned: Planned) -> str:
         """How much the plan would do, in a sentence; "" leaves that to the view. Called in a worker."""
-        del planned
         return ""
 
     def keyPressEvent(self, event: QKeyEvent) -> None:

@@ -298,7 +298,6 @@ class SearchPane(Pane):
         self._settle()
 
     def _chosen(self) -> list[FoundNote]:
-        """The notes with the hits that are ticked."""
         chosen = []
         for group in self.model.groups:
             hits = tuple(row.key for row in group.children if row.checked and isinstance(row.key, SearchHit))

@@ -648,7 +648,6 @@ class ProblemsPane(Pane):
             self.jump.emit(path, finding.line, "" if finding.line else finding.field)
 
     def _choose_note(self, finding: Finding | None) -> None:
-        """Look at the note that a finding is about."""
         project = self._session.project
         if finding is None or project is None:
             return

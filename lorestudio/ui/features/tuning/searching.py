@@ -221,7 +221,6 @@ class SearchFeature(Feature):
             self._drop()
 
     def _drop(self) -> None:
-        """Forget what was found."""
         self._searching.cancel()
         self._trial, self._of = None, ()
         if self.is_made("tuning"):

@@ -384,5 +384,4 @@ class TitleDelegate(CellDelegate):
 
     def updateEditorGeometry(self, editor: QWidget, option: QStyleOptionViewItem, index: Index) -> None:
         """Qt: see the class."""
-        del index
         editor.setGeometry(option.rect.adjusted(_GLYPH_WIDTH, 0, 0, 0))
