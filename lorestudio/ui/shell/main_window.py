@@ -85,8 +85,6 @@ class MainWindow(QMainWindow):
             with suppress(Exception):  # what is told already must not tell itself without end
                 feature.save_work()
 
-    # ---- building ---------------------------------------------------------------------------------------------------
-
     def _build(self) -> None:
         context = self.context
         context.commands.fill_menu_bar(self.menuBar())

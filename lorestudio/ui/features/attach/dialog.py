@@ -264,8 +264,6 @@ class LiveCaptureDialog(Dialog):
         live.read()
         self.provider.setFocus()
 
-    # ---- building ---------------------------------------------------------------------------------------------------
-
     def _listen_page(self) -> QWidget:
         intro = tr(
             "The studio stands between SillyTavern and its provider: every byte goes on unchanged, and the real "

@@ -225,8 +225,6 @@ class BenchPane(Pane):
         self._connect()
         self._show_project()
 
-    # ---- building ---------------------------------------------------------------------------------------------------
-
     def _build(self) -> None:
         theme = self.theme
         head = self._make_head()

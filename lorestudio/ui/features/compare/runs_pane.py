@@ -86,8 +86,6 @@ class RunsPage(Pane):
         self._connect()
         self._settle()
 
-    # ---- building ---------------------------------------------------------------------------------------------------
-
     def _head(self) -> QWidget:
         """Where the two runs are chosen."""
         self.sides = (combo(self, tr("Run A"), least=4), combo(self, tr("Run B"), least=4))

@@ -197,8 +197,6 @@ class SystemsPane(Pane):
         self._connect()
         self._project_changed()
 
-    # ---- building ---------------------------------------------------------------------------------------------------
-
     def _build(self) -> None:
         self.turns_view = RecordView(self.theme, self.turns, tr("Turn by turn"), self)
         self.totals_view = RecordView(self.theme, self.totals, tr("Over the whole chat"), self)

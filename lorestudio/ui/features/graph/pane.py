@@ -97,8 +97,6 @@ class GraphPane(Pane):
         self._connect()
         self._show_project()
 
-    # ---- building ---------------------------------------------------------------------------------------------------
-
     def _build(self) -> None:
         theme = self.theme
         self.bar = GraphBar(theme, self)

@@ -270,8 +270,6 @@ class EntryPane(Pane):
             self._say_nothing()
             self.store.reopen(self.path)
 
-    # ---- connecting -------------------------------------------------------------------------------------------------
-
     def _connect(self) -> None:
         session, store = self._session, self.store
         session.project_changed.connect(self._new_project)

@@ -111,8 +111,6 @@ class SearchPane(Pane):
         self._show_replacing(shown=False)
         self._say_nothing()
 
-    # ---- building ---------------------------------------------------------------------------------------------------
-
     def _build(self) -> None:
         name, placeholder = tr("Search in all notes"), tr("Titles, properties, texts")
         tip = tr("Words, “phrases”, OR, -word, path:, file:, tag:, key:")

@@ -179,8 +179,6 @@ class ProposalDetail(QWidget):
         column(self._pages, of=self, margins=(8, 0, 0, 0))
         theme.changed.connect(self._show_words)
 
-    # ---- building ---------------------------------------------------------------------------------------------------
-
     def _make_page(self) -> QWidget:
         self.title = label(self, kind="title", wrap=False, yields=True)
         self.words = label(self, selectable=True, rich=True)

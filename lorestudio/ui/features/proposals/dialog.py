@@ -79,8 +79,6 @@ class ProposalsDialog(Dialog):
         self._update()
         self.work.prepare()
 
-    # ---- building ---------------------------------------------------------------------------------------------------
-
     def _make_head(self, project: Project) -> QHBoxLayout:
         self.source = tool(self, "", kind="text", beside=True)
         menu_of(self.source, tips=True)

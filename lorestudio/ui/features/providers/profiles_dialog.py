@@ -93,8 +93,6 @@ class ProfilesDialog(Dialog):
         self._fill_list()
         self._show_first()
 
-    # ---- building ---------------------------------------------------------------------------------------------------
-
     def _make_list(self) -> QVBoxLayout:
         self.list = named(NameList(self), tr("Profiles"))
         self.list.setSpacing(2)

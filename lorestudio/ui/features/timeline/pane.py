@@ -341,8 +341,6 @@ class TimelinePane(Pane):
         self._connect()
         self._fill()
 
-    # ---- building ---------------------------------------------------------------------------------------------------
-
     def _build(self) -> None:
         theme = self.theme
         self.changes = self._line(tr("What changed"), links=True)

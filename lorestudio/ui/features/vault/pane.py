@@ -116,8 +116,6 @@ class VaultPane(Pane):
         self._connect()
         self._show_project()
 
-    # ---- building ---------------------------------------------------------------------------------------------------
-
     def _made_tree(self) -> RowTree:
         tree = named(RowTree(self, headerHidden=True, uniformRowHeights=True, indentation=13), tr("Notes of the vault"))
         tree.setModel(self.model)

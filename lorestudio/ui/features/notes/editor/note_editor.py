@@ -272,8 +272,6 @@ class NoteEditor(QWidget):
         self._build()
         self._connect()
 
-    # ---- building ---------------------------------------------------------------------------------------------------
-
     def _build(self) -> None:
         self.toggle = named(tool(self, "", checkable=True, beside=True), tr("Show the properties"))
         self.toggle.setObjectName("FormToggle")
