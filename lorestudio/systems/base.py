@@ -310,6 +310,9 @@ class RunInputs(Protocol):
     def begun_from(self, state: State) -> Self:
         """The same, beginning from another state."""
 
+    def decided_by(self, **fields: Any) -> Self:  # noqa: ANN401  # as above
+        """The same by the system with these fields changed."""
+
 
 class Reuse:
     """Tells whether a generation comes out as another one that was run, so that it need not be run. One a replay.

@@ -88,6 +88,10 @@ class Rerun(Terse, frozen=True):
         """The same, beginning from another state."""
         return replace(self, read_state=lambda: state)
 
+    def decided_by(self, **fields: Any) -> Rerun:  # noqa: ANN401  # fields of the system
+        """The same by the system with these `fields` changed."""
+        return replace(self, system=self.system.changed(**fields))
+
     def continued(self, begun: Message) -> Rerun:
         """The same for a reply that goes on: what there is of it is the last message that is read."""
         moment = self.moment

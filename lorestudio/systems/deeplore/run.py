@@ -361,10 +361,6 @@ def as_recorded(entry: Entry, reason: str) -> Entry:
 def unrecorded(run: RunInputs) -> Iterator[tuple[str, Any]]:
     """What else may have been: a model that failed or chose nothing, other lots."""
     state, system = run.state, run.system
-
-    def decided_by(**changes: Any) -> Any:  # noqa: ANN401  # whoever asks gets back what he came with
-        return replace(run, system=system.changed(**changes))
-
     if system.settings.uses_ai:
         recorded = system.answers.recorded if isinstance(system.answers, RecordedChoice) else ()
         titles = tuple(each.title for each in recorded)
@@ -377,13 +373,13 @@ def unrecorded(run: RunInputs) -> Iterator[tuple[str, Any]]:
             ("the model also chose what others require", RecordedChoice(recorded, also=others)),
         ):
             if choice != system.answers:
-                yield words, decided_by(answers=choice)
+                yield words, run.decided_by(answers=choice)
         if state.ai.cache is not None:
             yield "no earlier choice of the model was remembered", run.begun_from(replace(state, ai=AiState()))
     lots, entries = system.lots, run.moment.index.entries
     if isinstance(lots, Lots) and any(0 < (entry.probability or 0) < 1 for entry in entries):
-        yield "lots fell otherwise", decided_by(lots=replace(lots, all_in=True))
+        yield "lots fell otherwise", run.decided_by(lots=replace(lots, all_in=True))
         required = (title for each in entries if each.note_key in lots.went_in for title in each.requires)
         if also := frozenset(required):
             words = "the lots of what others require fell otherwise"
-            yield words, decided_by(lots=replace(lots, also=also))
+            yield words, run.decided_by(lots=replace(lots, also=also))

@@ -85,7 +85,7 @@ def _switches(before: RunInputs, after: RunInputs) -> Iterator[InputDifference]:
 
 def _carry_switch(name: str, target: RunInputs, source: RunInputs) -> RunInputs:
     behaviour = target.system.behaviour.model_copy(update={name: getattr(source.system.behaviour, name)})
-    return replace(target, system=target.system.changed(behaviour=behaviour))
+    return target.decided_by(behaviour=behaviour)
 
 
 def _rules(before: RunInputs, after: RunInputs) -> Iterator[InputDifference]:
@@ -102,7 +102,7 @@ def _carry_rule(name: str, target: RunInputs, source: RunInputs) -> RunInputs:
     holds = getattr(source.system.settings.rule_set, name)
     settings = target.system.settings
     changed = settings.model_copy(update={"rules": with_rule(settings.rules, name, holds=holds)})
-    return replace(target, system=target.system.changed(settings=changed))
+    return target.decided_by(settings=changed)
 
 
 def _trackers(before: RunInputs, after: RunInputs) -> Iterator[InputDifference]:
