@@ -127,16 +127,8 @@ def _stage(
         ribbons += _grouped(record.name, Direction.LEAVES, gone, said, before, words)
         lost = {entry: before[entry] - after.get(entry, 0) for entry in stayed}
         ribbons += _grouped(record.name, Direction.SHORTENED, stayed, said, lost, words)
-    return FlowStage(
-        record.name,
-        record.phase,
-        record.status,
-        record.entered,
-        record.left,
-        _sum(before, record.entered),
-        _sum(after, record.left),
-        tuple(ribbons),
-    )
+    came, went = _sum(before, record.entered), _sum(after, record.left)
+    return FlowStage(record.name, record.phase, record.status, record.entered, record.left, came, went, tuple(ribbons))
 
 
 def _grouped(

@@ -122,17 +122,10 @@ def _refining(entry: int, details: Mapping[str, Json]) -> Iterator[FoundKey]:
 
 
 def _found(entry: int, key: str, details: Mapping[str, Json], prefix: str, *, missing: str = "") -> FoundKey:
-    message, start, end = (details.get(prefix + name) for name in ("message", "start", "end"))
-    return FoundKey(
-        entry,
-        key,
-        message if isinstance(message, int) else None,
-        start if isinstance(start, int) else None,
-        end if isinstance(end, int) else None,
-        in_name=details.get(f"{prefix}in_name") is True,
-        refine=bool(prefix),
-        missing=missing,
-    )
+    found = (details.get(prefix + name) for name in ("message", "start", "end"))
+    message, start, end = (value if isinstance(value, int) else None for value in found)
+    in_name = details.get(f"{prefix}in_name") is True
+    return FoundKey(entry, key, message, start, end, in_name=in_name, refine=bool(prefix), missing=missing)
 
 
 def _missing(verdict: Verdict, words: Vocabulary[Trace]) -> str:

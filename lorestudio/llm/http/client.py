@@ -318,13 +318,9 @@ class HttpChatClient:
         title = exchange.hidden(f"HTTP {status} {response.reason_phrase}".strip())
         if response.has_redirect_location:
             target = exchange.hidden(response.headers["location"])
-            return LlmError(
-                ErrorKind.NOT_FOUND,
-                f"{title}: moved to {target}",
-                status=status,
-                who=self.who,
-                advice="Put the address it names into the profile if you trust it; a key is not sent on by itself.",
-            )
+            told = f"{title}: moved to {target}"
+            advice = "Put the address it names into the profile if you trust it; a key is not sent on by itself."
+            return LlmError(ErrorKind.NOT_FOUND, told, status=status, who=self.who, advice=advice)
         try:
             body = read_body(text)
         except ValueError:

@@ -196,14 +196,9 @@ def shortest_path(graph: NoteGraph, start: int, end: int) -> tuple[int, ...]:
 def gaps(graph: NoteGraph, entries: Sequence[Entry], community_of: Mapping[int, int]) -> Gaps:
     """What seems to be missing in a graph of these entries."""
     missing, common = _missing(graph, entries)
-    return Gaps(
-        tuple(entry for entry, others in graph.neighbours.items() if not others),
-        _bridges(graph, community_of),
-        circles(graph),
-        tuple(missing[:MISSING_LIMIT]),
-        max(0, len(missing) - MISSING_LIMIT),
-        common,
-    )
+    orphans = tuple(entry for entry, others in graph.neighbours.items() if not others)
+    shown, more = tuple(missing[:MISSING_LIMIT]), max(0, len(missing) - MISSING_LIMIT)
+    return Gaps(orphans, _bridges(graph, community_of), circles(graph), shown, more, common)
 
 
 def circles(graph: NoteGraph) -> tuple[tuple[int, ...], ...]:

@@ -415,16 +415,10 @@ class ProblemFinder:
             numbers = {entry.note_key: entry.id for entry in project.index.entries}
             found = [replace(finding, entry=numbers.get(finding.note_key)) for finding in found]
         folderless = {vault for vault, folder in project.folders.items() if folder is None}
-        vaults = [item.vault for part in (project.index.entries, project.index.left_out) for item in part]
+        index, ranked = project.index, ordered(found, project.index.vaults)
+        unread = sum(item.vault in folderless for part in (index.entries, index.left_out) for item in part)
         return Problems(
-            ordered(found, project.index.vaults),
-            report.checked,
-            len(project.index.entries),
-            sum(vault in folderless for vault in vaults),
-            careers.runs,
-            failures,
-            project.of_books,
-            report.passed,
+            ranked, report.checked, len(index.entries), unread, careers.runs, failures, project.of_books, report.passed
         )
 
     def repairs(
@@ -453,15 +447,8 @@ class ProblemFinder:
             texts = EntryTexts(project.books)
             return Scope(index, project.settings, texts, counter=project.counter, books=books), unmet, more
         of_notes = NoteTexts(project)
-        scope = Scope(
-            project.index,
-            project.settings,
-            of_notes,
-            file,
-            counter=project.counter,
-            keys=by.key_search.rules,
-            marks=of_notes.marks,
-        )
+        counter, keys, marks = project.counter, by.key_search.rules, of_notes.marks
+        scope = Scope(project.index, project.settings, of_notes, file, counter=counter, keys=keys, marks=marks)
         return scope, unmet, (*of_notes.failures, *more)
 
 

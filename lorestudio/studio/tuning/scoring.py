@@ -282,17 +282,9 @@ def scored(
     for (run, traces), outcomes in zip(runs, outcomes_of, strict=True):
         shown = shown_swipes(chat, outcomes)
         judged = judge(expectations, chat, chat_name(project), index, outcomes)
-        found.append(
-            ScoredChat(
-                chat_name(project),
-                run,
-                score(shown, judged, _read_again(project, traces)),
-                reader.uses(chat, shown),
-                missing,
-                score_by_labels(shown, labels, constants),
-                labelled_by,
-            )
-        )
+        scores, uses = score(shown, judged, _read_again(project, traces)), reader.uses(chat, shown)
+        by_labels = score_by_labels(shown, labels, constants)
+        found.append(ScoredChat(chat_name(project), run, scores, uses, missing, by_labels, labelled_by))
     return tuple(found)
 
 

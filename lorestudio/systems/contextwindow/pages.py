@@ -327,14 +327,9 @@ def _shares(
             return size
         return size + page_size(replace(window, elements=(), history=()), counter) if window.lore else size
 
-    given = allocated(
-        sharing.budget,
-        [sizes[place] for place in taking],
-        paging.strategy,
-        [paging.weights.get(vaults[place].name, 0) for place in taking],
-        used,
-        overcommit=sharing.source_compatible,
-    )
+    full = [sizes[place] for place in taking]
+    weights = [paging.weights.get(vaults[place].name, 0) for place in taking]
+    given = allocated(sharing.budget, full, paging.strategy, weights, used, overcommit=sharing.source_compatible)
     for place, budget in zip(taking, given, strict=True):
         budgets[place] = budget
     return sizes, budgets

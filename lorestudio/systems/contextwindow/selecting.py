@@ -133,15 +133,9 @@ def select(
         refusal = None if used + cost <= most else Refusal.DOES_NOT_FIT
         choices.append(CandidateFate(key, SelectionPhase.PRIORITY, cost, used, most, refusal))
         used += 0 if refusal else cost
-    return PageSelection(
-        found,
-        links,
-        dependants,
-        {key: names for key, names in missing.items() if names},
-        tuple(key for key in book if key in locked),
-        tuple(candidates),
-        tuple(choices),
-    )
+    lacking = {key: names for key, names in missing.items() if names}
+    kept_out = tuple(key for key in book if key in locked)
+    return PageSelection(found, links, dependants, lacking, kept_out, tuple(candidates), tuple(choices))
 
 
 def select_and_fill(

@@ -245,11 +245,6 @@ def provenance_of(session: FactsSession, memory: Memory) -> Provenance:
     of_run = store.decisions_of_run(memory.origin.run) if memory.origin.run else []
     thread = store.get_thread(memory.thread_id) if memory.thread_id else None
     written = [each.decision.fact for each in happenings if each.wrote]
-    return Provenance(
-        memory,
-        session.run_of(memory),
-        thread,
-        happenings,
-        tuple(decision for decision in of_run if decision.memory != memory.id),
-        bool(written) and written[-1].strip() != memory.content.strip(),
-    )
+    others = tuple(decision for decision in of_run if decision.memory != memory.id)
+    rewritten = bool(written) and written[-1].strip() != memory.content.strip()
+    return Provenance(memory, session.run_of(memory), thread, happenings, others, rewritten)

@@ -361,14 +361,9 @@ class FactsSession(Closing):
     def _model(self) -> Model:
         if self.answers is None:
             return PlainModel(self._embedder)
-        return AskedModel(
-            self._embedder,
-            self.answers,
-            own_text(self.settings.prompt_file),
-            structured=bool(self.settings.structured_rules),
-            strict=self.settings.strict,
-            model=self.model,
-        )
+        settings, structured = self.settings, bool(self.settings.structured_rules)
+        prompt, strict = own_text(settings.prompt_file), settings.strict
+        return AskedModel(self._embedder, self.answers, prompt, structured=structured, strict=strict, model=self.model)
 
 
 def _last_spoken(found: Sequence[Passage], chat: Chat) -> int:

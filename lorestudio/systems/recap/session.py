@@ -367,14 +367,12 @@ class RecapSession(Struct, eq=False):
         book.scenes_shown, book.copies = settings.auto_hide_scene_count, copies
         state, problems = load_queue(queue_path(path))
         calls: list[AiCall] = []
-        context = WorkContext(
+        around, asked, presets = (
             RecapSurroundings.of(book.chat, settings, counter),
             answers or StandInAnswers(),
             load_presets(settings),
-            context_size,
-            model,
-            on_call=calls.append,
         )
+        context = WorkContext(around, asked, presets, context_size, model, on_call=calls.append)
         worker = Worker(state, RecapWork(book, context), settings.max_retries)
         session = cls(path, book, worker, context, book.chat, (*book.file.problems, *problems), calls)
         worker.keep, book.moved = session.keep, session.move
@@ -404,14 +402,10 @@ class RecapSession(Struct, eq=False):
         self, settings: RecapSettings, answers: AnswerSource | None = None, model: str = "", context_size: int = 0
     ) -> None:
         """Go on with other settings, and with this source of answers. Raises InputError or SettingsError."""
-        around = RecapSurroundings.of(self.chat, settings, self.context.around.counter)
+        known, presets = self.context, load_presets(settings)
+        around, asked = RecapSurroundings.of(self.chat, settings, known.around.counter), answers or known.answers
         self.context = replace(
-            self.context,
-            around=around,
-            answers=answers or self.context.answers,
-            model=model,
-            context_size=context_size,
-            presets=load_presets(settings),
+            known, around=around, answers=asked, model=model, context_size=context_size, presets=presets
         )
         self.book.show_scenes(settings.auto_hide_scene_count)
         self.worker.performer = RecapWork(self.book, self.context)

@@ -48,14 +48,8 @@ class RecapSystem(System):
     @property
     def inputs(self) -> str:
         """The digest of the settings, and of what the chat has besides its messages."""
-        return inputs_digest(
-            self.settings,
-            self.chat.id,
-            self.chat.metadata,
-            self.chat.user_name,
-            self.chat.character_name,
-            sorted(self.chat.lorebooks),
-        )
+        chat, books = self.chat, sorted(self.chat.lorebooks)
+        return inputs_digest(self.settings, chat.id, chat.metadata, chat.user_name, chat.character_name, books)
 
     def with_chat_of(self, other: System) -> System:
         """The other's messages with the recaps that the chat has here."""

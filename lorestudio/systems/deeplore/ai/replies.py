@@ -263,16 +263,8 @@ def cached_items(picks: Sequence[CachedPick], present: Sequence[Selected]) -> tu
 
 def _item(pick: Pick, fit: Fit, threshold: str, *, counts: bool) -> ReplyItem:
     match = TitleMatch.EXACT if fit.exact else TitleMatch.FUZZY if fit.entries else TitleMatch.NOT_FOUND
-    return ReplyItem(
-        pick.title,
-        match,
-        _result(pick, fit, threshold, counts=counts),
-        tuple(entry.id for entry in fit.entries),
-        fit.nearest,
-        fit.similarity,
-        pick.confidence,
-        pick.reason,
-    )
+    result, entries = _result(pick, fit, threshold, counts=counts), tuple(entry.id for entry in fit.entries)
+    return ReplyItem(pick.title, match, result, entries, fit.nearest, fit.similarity, pick.confidence, pick.reason)
 
 
 def _result(pick: Pick, fit: Fit, threshold: str, *, counts: bool) -> ItemResult:

@@ -260,20 +260,16 @@ def _details(search: SearchResult) -> dict[str, Json]:
 @stage("manifest", Phase.SELECT)
 def manifest_stage(state: RunState, ctx: Inputs, ledger: Ledger) -> StageRecord:
     """What the model will be offered; entries without a summary may be left out of it."""
+    fields, fixed = ctx.index.vault.fields, ctx.is_fixed("header_count")
     manifest = build(
-        state.candidates,
-        ctx.index.vault.fields,
-        ctx.settings,
-        state.counters,
-        bootstrapping=state.bootstrapping,
-        count_forced=ctx.is_fixed("header_count"),
+        state.candidates, fields, ctx.settings, state.counters, bootstrapping=state.bootstrapping, count_forced=fixed
     )
     state.manifest = manifest
     offered = {entry.id for entry in manifest.selectable}
     for entry in state.candidates:
         if entry.id not in offered and not state.is_forced(entry):
             ledger.keep(entry, "not_offered")
-    if ctx.is_fixed("header_count") and ledger.decided and manifest.text:
+    if fixed and ledger.decided and manifest.text:
         state.note_switch("header_count", ledger.name, "the header counts only what is always included")
     return ledger.close(
         state.candidates,

@@ -126,9 +126,8 @@ def node_sentence(found: GraphStudy, entry: int, fired: Mapping[int, int]) -> st
 
 def connections_words(amount: int) -> str:
     """`connected with 3 entries`."""
-    if not amount:
-        return tr("connected with nothing")
-    return tr("connected with 1 entry") if amount == 1 else tr("connected with {amount} entries", amount=number(amount))
+    entries = count(amount, "entry", "entries")
+    return tr("connected with {entries}", entries=entries) if amount else tr("connected with nothing")
 
 
 def _filled(
