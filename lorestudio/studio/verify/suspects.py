@@ -511,10 +511,7 @@ def _as_nobody_kept(words: str, run: Rerun) -> Rerun | None:
 
 
 def _chosen(title: str, **values: Any) -> Suspect:  # noqa: ANN401  # fields of the choices
-    def carry(run: Rerun) -> Rerun:
-        return run.at(controls=replace(run.moment.controls, **values))
-
-    return Suspect(SuspectKind.CHOICE, title, carry)
+    return Suspect(SuspectKind.CHOICE, title, lambda run: run.at(controls=replace(run.moment.controls, **values)))
 
 
 def _spelled(value: Any) -> str:  # noqa: ANN401  # a setting's

@@ -501,14 +501,11 @@ class Reading(QObject):
             self._reread_books(project)
         if state is None:  # nobody knows what the index was made of
             return
-
-        def work() -> VaultState:
-            return EditedVaults(state, project.settings, project.counter).with_texts(_texts(project, paths))
-
-        title = tr("Taking in what was saved")
         session.jobs.start(
-            title, lambda _report: work(), done=lambda after: self._renew(paths, project, after), failed=session.fail
-        )
+            tr("Taking in what was saved"),
+            lambda _job: EditedVaults(state, project.settings, project.counter).with_texts(_texts(project, paths)),
+            done=lambda after: self._renew(paths, project, after), failed=session.fail,
+        )  # fmt: skip
 
     def _follow_books(self) -> None:
         """Notice from now on what changes in the lorebooks that are shown."""

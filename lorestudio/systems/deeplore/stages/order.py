@@ -47,11 +47,7 @@ def rank(ctx: Inputs) -> Callable[[Entry], tuple[float, CollationKey, CollationK
     (rules: deeplore-newer 1.3).
     """
     sign, by_vault = -1 if ctx.reversed else 1, ctx.rules.reversed_priority
-
-    def key(entry: Entry) -> tuple[float, CollationKey, CollationKey]:
-        return sign * entry.priority, sort_key(entry.title), sort_key(entry.vault if by_vault else "")
-
-    return key
+    return lambda entry: (sign * entry.priority, sort_key(entry.title), sort_key(entry.vault if by_vault else ""))
 
 
 @stage("match order", Phase.MATCH)

@@ -42,7 +42,7 @@ from lorestudio.studio.notes.changes.log import ChangeLog, Report
 from lorestudio.studio.notes.vault_notes import Planned, VaultNotes, read_vault_notes
 from lorestudio.studio.project.project import Project
 from lorestudio.ui.features.notes.conflict_dialog import ConflictDialog
-from lorestudio.ui.shell.jobs import Job, Newest
+from lorestudio.ui.shell.jobs import Newest
 from lorestudio.ui.shell.qt import later
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import Tone, count, number, sentence_of, tr
@@ -497,12 +497,9 @@ class ExportBookDialog(LoreDialog):
         self.tried.setText(tr("Running the chat twice…"))
         able(self.compare, False, tr("Wait until the book is made and the chat is run."))
         project, entries = self._project, plan.entries
-
-        def work(job: Job) -> Tried:
-            return job.run(lambda: try_book(project, entries, cancel=job.token))
-
         self._trying.start(
-            tr("Comparing the vault with the book"), work, done=self._show_tried,
+            tr("Comparing the vault with the book"),
+            lambda job: job.run(lambda: try_book(project, entries, cancel=job.token)), done=self._show_tried,
             failed=lambda error: self.tried.setText(sentence_of(error)),
         )  # fmt: skip
 

@@ -121,11 +121,7 @@ class NewNoteDialog(PlanDialog):
         chosen = self.template.currentIndex() - 1
         template = self._templates[chosen] if 0 <= chosen < len(self._templates) else None
         now = datetime.now()  # noqa: DTZ005  # the person's own day and time
-
-        def plan(vaults: Sequence[VaultNotes]) -> Planned:
-            return plan_new(vaults, vaults[number], folder, title, template, now)
-
-        return plan
+        return lambda vaults: plan_new(vaults, vaults[number], folder, title, template, now)
 
     def nothing_yet(self) -> str:
         """Asks for the title."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Final
 
 import numpy as np
@@ -276,9 +277,6 @@ def picture(theme: Theme, font: QFont, content: MapContent, cell: float, kind: s
     still = content.as_now()
     drawing = MapDrawing(theme, font, still, Geometry(size.width(), size.height(), TITLES, cell))
 
-    def as_svg() -> bytes:
-        return svg_bytes(size, tr("Timeline"), drawing.draw)
-
     def as_png() -> bytes:
         image = QImage(size, QImage.Format.Format_RGB32)
         with QPainter(image) as painter:
@@ -286,4 +284,4 @@ def picture(theme: Theme, font: QFont, content: MapContent, cell: float, kind: s
             drawing.draw(painter)
         return png_bytes(image)
 
-    return as_svg if kind == ".svg" else as_png
+    return partial(svg_bytes, size, tr("Timeline"), drawing.draw) if kind == ".svg" else as_png

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from PySide6.QtWidgets import QWidget
 
 from lorestudio.exchange.problems import InputError
 from lorestudio.settings.declaration import declared
-from lorestudio.settings.store import SettingsProfile
 from lorestudio.studio.notes.vault_notes import Planned
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.simulator import Simulator
@@ -325,11 +323,8 @@ class SearchFeature(Feature):
             return
 
         def answered(name: str) -> None:
-            def work(_job: object) -> SettingsProfile:
-                return keep_as_profile(trial, at.point, name)
-
             self.context.session.jobs.start(
-                tr("Keeping the profile"), work,
+                tr("Keeping the profile"), lambda _job: keep_as_profile(trial, at.point, name),
                 done=lambda kept: self.context.flash(tr("The profile “{name}” holds it.", name=kept.name)),
                 failed=self.context.failing("tuning"),
             )  # fmt: skip
@@ -351,13 +346,10 @@ class SearchFeature(Feature):
         """Ask for a file, and write the report of the search with the chosen point there."""
         if (chosen := self._chosen()) is None:
             return
-
-        def save(path: Path) -> None:
-            self.context.save_file(path, tuning_page(*chosen).encode())
-
         dialogs.choose_new_file(
-            self.context.window, tr("Save the report"), "tuning.html", tr("Web pages (*.html)"), "html", save
-        )
+            self.context.window, tr("Save the report"), "tuning.html", tr("Web pages (*.html)"), "html",
+            lambda path: self.context.save_file(path, tuning_page(*chosen).encode()),
+        )  # fmt: skip
 
 
 def is_other_lore(before: Project | None, now: Project | None) -> bool:
