@@ -168,7 +168,7 @@ class Moment(Struct, frozen=True):
     such a run is none of the chat's. `forced` are the entries, by their
     names, that the host activates from outside; `quiet_prompt` is the text that a quiet generation is asked with.
     `for_claude`: the host's settings say that one of Claude's models writes. What is not `recorded` decides the same
-    and says less: its trace has no details but those of the budget.
+    and says less: its trace has no details but those of the budget, and no stage that only tells.
     """
 
     index: VaultIndex

@@ -2,9 +2,9 @@
 
 A trace of a large vault takes some hundred kilobytes, and a long chat has thousands. The newest and the lately looked
 at are kept as they are, `UNPACKED` of them that speak of `NAMED` entries; the others are packed, to about a twentieth,
-and unpacked when somebody asks. A trace that follows from its inputs alone is made again instead. What the states only
-count (`systems.base.Counting`) is kept at every `CHECKPOINT`th generation and counted again from there, when somebody
-asks.
+and unpacked when somebody asks. A trace that follows from its inputs alone is made again instead, and of a long chat
+not before somebody asks. What the states only count (`systems.base.Counting`) is kept at every `CHECKPOINT`th
+generation and counted again from there, when somebody asks.
 
 A run that is taken over from another simulator or from disk stays packed: its gist says all that this needs.
 """
@@ -80,7 +80,7 @@ def _record(kind: type | None, item: Any, path: str) -> Any:  # noqa: ANN401  # 
 class FinishedRun:
     """One finished generation, as it is or packed; only its shelf looks inside. Its gist is there in any case.
 
-    `again` makes its trace once more, None where that has to be kept.
+    `again` makes its trace, None where that has to be kept.
 
     `after` is one object for as long as the state is the same one: whoever goes on from the same object goes on from
     the same state.
@@ -118,6 +118,7 @@ class FinishedRun:
             return in_small.opened()
         assert again is not None  # noqa: S101  # one of the three is there
         trace = again()
+        self.took = self.took or tuple(record.duration_ms for record in trace.stages)
         stages = zip(trace.stages, self.took, strict=True)
         return replace(trace, stages=tuple(replace(record, duration_ms=took) for record, took in stages))
 
@@ -193,6 +194,7 @@ class Shelf:
         self._order: OrderedDict[FinishedRun, None] = OrderedDict()
         self._reopened: OrderedDict[FinishedRun, None] = OrderedDict()
         self._named = [0, 0]  # entries that the runs of either speak of
+        self.is_full = False
         self._lock = threading.Lock()
 
     def put(self, run: FinishedRun) -> None:
@@ -226,6 +228,7 @@ class Shelf:
         order[run] = None
         order.move_to_end(run)
         while len(order) > most or (self._named[again] > NAMED and len(order) > 1):
+            self.is_full = True
             oldest, _ = order.popitem(last=False)
             self._named[again] -= len(oldest.gist.named)
             oldest.close()
@@ -269,11 +272,19 @@ class Runs:
     def __len__(self) -> int:
         return len(self._runs)
 
-    def append(self, result: Decided, again: Callable[[], Trace] | None = None) -> None:
-        """The next generation, as it was decided; `again` makes its trace once more where that need not be kept."""
+    @property
+    def is_full(self) -> bool:
+        """Whether traces were let go already."""
+        return self._shelf.is_full
+
+    def append(self, result: Decided, again: Callable[[], Trace] | None = None, *, recorded: bool = True) -> None:
+        """The next generation, as it was decided; `again` makes its trace where that is not kept, or not `recorded`."""
         with self._lock:
             after = Aftermath(self._lean(result.state, self._counting), result.tally)
-            self.take(FinishedRun(gist_of(result.trace), after, result.trace, again))
+            run = FinishedRun(gist_of(result.trace), after, result.trace, again)
+            if not recorded:
+                run.trace, run.took = None, ()
+            self.take(run)
             if self._counting is not None:
                 self._note_counts(len(self._runs) - 1, self._counting.only(result.state))
 

@@ -162,7 +162,7 @@ class Simulator:
         """
         place = self.place(generation)
         while len(self._runs) <= place:
-            await self._run_next()
+            await self._run_next(place)
         return self._runs.trace(place)
 
     async def replay(self) -> tuple[Trace, ...]:
@@ -183,7 +183,7 @@ class Simulator:
             heed(cancel)
             generation = self.generations[len(self._runs)]
             with stoppable(cancel):
-                await self._run_next()
+                await self._run_next(total - 1)
             if on_progress is not None:
                 on_progress(Progress(len(self._runs), total, generation))
             await asyncio.sleep(0)  # let a cancelled task notice
@@ -220,17 +220,20 @@ class Simulator:
         after = None if carried.same_after else Aftermath(carried.state, runs.tally(place))
         return done.taken_over(carried.digests, searched_of(mine.system, now.moment), after, mine._again(now.place))
 
-    async def _run_next(self) -> None:
+    async def _run_next(self, last: int) -> None:
+        """Run one more on the way to the one at place `last`, whose trace somebody wants."""
         place, epoch = len(self._runs), self._epoch
         start = self._place_before(place)
         now = Generated(place, self._moment(place), partial(self._runs.lean_state, start))
         alike = (other for other in self.earlier if other._records == self._records)  # noqa: SLF001  # the same class
         offers = (other.offer(self, now) for other in alike)
         known = next((offer for offer in offers if offer is not None), None)
-        result = None
+        again, result = self._again(place), None
+        recorded = again is None or place == last or not self._runs.is_full
         if known is None:
             decider, state = self.decider(self.generations[place]), self._runs.state(start)
-            result = self._recalled(now, state, await _decided(decider, now.moment, state))
+            moment = now.moment if recorded else replace(now.moment, recorded=False)
+            result = self._recalled(now, state, await _decided(decider, moment, state))
         if epoch != self._epoch:
             raise Superseded
         if self.generations[place] in self._traces:  # another task was quicker, with the same trace
@@ -239,7 +242,7 @@ class Simulator:
             self._runs.take(known)
         elif result is not None:
             self.ran += 1
-            self._runs.append(result, self._again(place))
+            self._runs.append(result, again, recorded=recorded)
         self._traces.put(self.generations[place], self._runs, place)
 
     def _again(self, place: int) -> Callable[[], Trace] | None:
@@ -304,7 +307,7 @@ async def _decided(system: System, moment: Moment, state: State) -> Decided:
 
 def _told(decided: Decided, system: System, moment: Moment) -> Decided:
     """The decision as the studio tells it: with what was seen of the chat, and no entry by another one's number."""
-    if moment.recorded:
+    if moment.recorded or system.traced is not None:
         seen = searched_of(system, moment)
         if decided.trace.seen != seen:
             decided = replace(decided, trace=replace(decided.trace, seen=seen))

@@ -94,8 +94,8 @@ def injection(store: RunningRecaps, settings: RecapSettings, *, enabled: bool = 
 class Refresh(Struct, frozen=True, dict=True):
     """What one refresh decided about the first `length` messages of a chat.
 
-    `inclusion` is None where the memory is off. `shown_again` are messages that had been hidden and that hiding by
-    scenes shows.
+    `inclusion` is None where the memory is off, or where nothing that is only told is `recorded`. `shown_again` are
+    messages that had been hidden and that hiding by scenes shows.
     """
 
     read: ReadChat
@@ -106,6 +106,7 @@ class Refresh(Struct, frozen=True, dict=True):
     storage: Storage
     injection: RecapInjection
     place: RecapPlace
+    recorded: bool = True
 
     @cached_property
     def chat(self) -> RecapChat:
@@ -160,7 +161,9 @@ class ReadChat(Struct, frozen=True, dict=True):
         current = chat.running.current if chat.running.current in numbers else max(numbers, default=0)
         return Storage(replace(chat.running, chat_id=chat.id, versions=left, current=current), Ownership.MATCH)
 
-    def refreshed(self, length: int, context_size: int, shown: Collection[int] = ()) -> Refresh:
+    def refreshed(
+        self, length: int, context_size: int, shown: Collection[int] = (), *, recorded: bool = True
+    ) -> Refresh:
         """A refresh of the messages before this position; `shown` are hidden ones that were in sight then.
 
         `context_size` is the room for prompts: the context without the reply, in tokens. Where nobody knows the room, a
@@ -172,8 +175,9 @@ class ReadChat(Struct, frozen=True, dict=True):
         before = (index for index in _until(self.hidden, length) if index not in shown)
         place = place_of(settings.running_scene_recap_position, settings.position_dialect)
         told = injection(stored.store, settings, enabled=settings.enabled)
-        found = self._walked(length, hiding, context_size) if settings.enabled else None
-        return Refresh(self, length, hiding, reverted(before, hiding, self.pinned), found, stored, told, place)
+        found = self._walked(length, hiding, context_size) if settings.enabled and recorded else None
+        again = reverted(before, hiding, self.pinned)
+        return Refresh(self, length, hiding, again, found, stored, told, place, recorded)
 
     def _walked(self, length: int, hiding: Hiding, context_size: int) -> Inclusion:
         settings, start, (shown, hidden) = self.around.settings, hiding.visible_start or 0, self._items

@@ -77,11 +77,12 @@ class RecapSystem(System):
         """What that comes to."""
         begun, told = moment.timer(), self._told(moment.counter)
         shown, size = moment.seen.shown, moment.context_size
-        key = moment.turn.message, size, shown
+        key = moment.turn.message, size, shown, moment.recorded
         trace = told.newest.get(key)  # another thread may forget it meanwhile
         if trace is None:
             in_sight = {index for first, last in shown for index in range(first, last + 1)}
-            trace = recap_trace(told.read.refreshed(moment.turn.message, size, in_sight), context_size=size, told=told)
+            done = told.read.refreshed(moment.turn.message, size, in_sight, recorded=moment.recorded)
+            trace = recap_trace(done, context_size=size, told=told)
             told.newest.clear()
             told.newest[key] = trace
         first = replace(trace.stages[0], duration_ms=1000 * (moment.timer() - begun))

@@ -328,12 +328,16 @@ def recap_trace(
     """The trace of one refresh. `turn` is the reply that the prompt is for, the next one where it is None.
 
     `told` is what other traces of the chat say as well. Where that numbers from elsewhere than 0, so does the trace.
+    What was not recorded has but the stages of what goes in.
     """
     cast, settings = Cast.of(done, told or Telling(done.read)), done.read.around.settings
     entries, (injections, prompt) = cast.entries, _placed(done, settings, cast)
     limits = [Limit("context", sum(item.tokens for item in injections), context_size or None, "tokens")]
     if done.inclusion is not None:
         limits.append(Limit("message recaps", done.inclusion.tokens, done.inclusion.limit, "tokens"))
+    for_reading: tuple[StageRecord, ...] = ()
+    if done.recorded:
+        for_reading = hiding_stage(done, cast), *messages_stages(done, cast), scenes_stage(done, cast)
     return Trace(
         system=NAME,
         mode=settings.running_scene_recap_mode,
@@ -341,19 +345,13 @@ def recap_trace(
         turn=turn or Turn(done.length, 0, 0),
         entries=entries,
         index_size=len(entries),
-        stages=(
-            hiding_stage(done, cast),
-            *messages_stages(done, cast),
-            scenes_stage(done, cast),
-            running_stage(done, cast),
-            injecting_stage(done, settings, cast),
-        ),
+        stages=(*for_reading, running_stage(done, cast), injecting_stage(done, settings, cast)),
         injections=injections,
         prompt=prompt,
         limits=tuple(limits),
         ai_calls=tuple(calls),
         warnings=(done.storage.notice,) if done.storage.notice else (),
-        facts={"recap": _facts(done, cast.told, context_size)},
+        facts={"recap": _facts(done, cast.told, context_size)} if done.recorded else {},
         others=cast.told.first > 0,
         words=VOCABULARY,
     )

@@ -422,6 +422,27 @@ def test_traces_that_are_not_kept_are_made_again_as_they_were(chat, monkeypatch)
     assert run.in_small.opened() == first.traces[first.generations[0]]
 
 
+def test_once_traces_were_let_go_one_is_told_when_somebody_asks(chat, monkeypatch):
+    session = worked(chat)
+    project = Project((), VaultIndex(), DeepLoreSettings(), context_size=1000).with_chat(chat)
+    whole = Simulator(project, KINDS["recap"].make(SETTINGS, project.scene()))
+    wanted, gists = asyncio.run(whole.replay()), [whole.traces.gist(one) for one in whole.generations]
+    monkeypatch.setattr("lorestudio.studio.replay.runs.NAMED", 1)
+    told, walked = [], ReadChat._walked
+    monkeypatch.setattr(ReadChat, "_walked", lambda read, *how: told.append(how[0]) or walked(read, *how))
+    late = Simulator(project, KINDS["recap"].make(SETTINGS, project.scene()))
+    asyncio.run(late.run_missing())
+    assert session.chat.running.versions
+    assert len(late.generations) > 4
+    assert late.generations[0].message == late.generations[1].message == 1
+    last = late.generations[-1].message
+    assert told == [1, last], "of the swipes before the first was let go, and of the one that was asked for"
+    assert [late.traces.gist(one) for one in late.generations] == gists
+    assert [untimed(trace) for trace in late.traces.values()] == [untimed(trace) for trace in wanted]
+    times = [[trace.stages[0].duration_ms for trace in late.traces.values()] for _ in range(2)]
+    assert times[0] == times[1], "what it took when it was made first is kept"
+
+
 def untimed(trace):
     return replace(trace, stages=tuple(replace(record, duration_ms=0.0) for record in trace.stages))
 
