@@ -367,12 +367,8 @@ class RecapSession(Struct, eq=False):
         book.scenes_shown, book.copies = settings.auto_hide_scene_count, copies
         state, problems = load_queue(queue_path(path))
         calls: list[AiCall] = []
-        around, asked, presets = (
-            RecapSurroundings.of(book.chat, settings, counter),
-            answers or StandInAnswers(),
-            load_presets(settings),
-        )
-        context = WorkContext(around, asked, presets, context_size, model, on_call=calls.append)
+        around, asked = RecapSurroundings.of(book.chat, settings, counter), answers or StandInAnswers()
+        context = WorkContext(around, asked, load_presets(settings), context_size, model, on_call=calls.append)
         worker = Worker(state, RecapWork(book, context), settings.max_retries)
         session = cls(path, book, worker, context, book.chat, (*book.file.problems, *problems), calls)
         worker.keep, book.moved = session.keep, session.move
