@@ -184,11 +184,7 @@ class ResultOptions:
     """Help lists these with the command's own."""
 
     output: Annotated[
-        Path | None,
-        "-o",
-        "--output",
-        "Write it to this file: a CSV table, or JSON where it ends in .json, or in nothing and --json is given.",
-        OutputFile((".csv", ".json")),
+        Path | None, "-o", "--output", "Write it there: FILE.json as JSON, else CSV.", OutputFile((".csv", ".json"))
     ] = None
     as_json: JsonOption = False
 
@@ -206,10 +202,7 @@ class ResultOptions:
     def give(
         self, document: Callable[[], object], table: Callable[[], bytes], show: Callable[[], object], indent: int = 0
     ) -> None:
-        """Write and print what is wanted of a result, or else `show` it; JSON has so many blanks a step, 0 one line.
-
-        Raises InputError for a file that cannot be written.
-        """
+        """Write and print what is wanted, or else `show` it; JSON has so many blanks a step. Raises InputError."""
         if self.output is not None:
             write_bytes(self.output, table() if self.tabled else json_bytes(document(), indent or None))
             say(f"{self.output} was written.")

@@ -269,7 +269,10 @@ def explain(
     say_all(project.problems)
     project = simulator.project  # as the system that decides reads it
     if entry is None:
-        result.give(partial(turn_json, trace), partial(_stages_table, trace), partial(_say_turn, trace), 2)
+        rows = TABLE_COLUMNS, *flow_rows(flow(trace), trace)
+        result.give(
+            partial(turn_json, trace), partial(csv_bytes, rows, grouped=True), partial(_say_turn, trace), indent=2
+        )
         return
     trace = knowing_all(trace, simulator.decider(generation), simulator.moment(generation))
     note = find_in(project, trace, entry)
@@ -282,11 +285,7 @@ def explain(
     held = HeldRuns(simulator, generation)
     would = held.of(note.id) if isinstance(note, Entry) else None
     explained = EntryExplained(trace, note, would, found, held.not_held)
-    result.give(partial(entry_json, explained), bytes, lambda: print_lines(entry_lines(explained)), 2)
-
-
-def _stages_table(trace: Trace) -> bytes:
-    return csv_bytes((TABLE_COLUMNS, *flow_rows(flow(trace), trace)), grouped=True)
+    result.give(partial(entry_json, explained), bytes, lambda: print_lines(entry_lines(explained)), indent=2)
 
 
 def _say_turn(trace: Trace) -> None:

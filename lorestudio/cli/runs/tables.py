@@ -139,8 +139,8 @@ def _stopped(trace: Trace) -> Iterator[Fate]:
 
 def whatever_is_said(trace: Trace, fate: Fate) -> bool:
     """Whether an entry stays out whatever the text is: a guide, and what is kept out before its keys are looked for."""
-    always = fate.phase is Phase.LOAD or fate.reason in trace.words.unsearched
-    return fate.state is FateState.REFUSED and always
+    early = fate.phase is Phase.LOAD or fate.reason in trace.words.unsearched
+    return early and fate.state is FateState.REFUSED
 
 
 def _summary(traces: Sequence[Trace], injected: Counter[tuple[str, str, str]], project: Project) -> list[str]:

@@ -15,7 +15,6 @@ from lorestudio.domain.javascript import Json
 from lorestudio.domain.records import replace
 from lorestudio.domain.tokens import TokenCounter
 from lorestudio.exchange.settings_files import SectionCarrier
-from lorestudio.settings.declaration import declared
 from lorestudio.settings.recap import PLACES, RecapSettings, extension_settings
 from lorestudio.systems.base import Decided, Moment, Scene, State, System, SystemKind, inputs_digest
 from lorestudio.systems.known import Known
@@ -102,9 +101,6 @@ class RecapSystem(System):
         return self.shared.of(self.chat, key, lambda: Telling(ReadChat(self.chat, around), FOREIGN_IDS))
 
 
-_OWN: Final = ("position_dialect", "disabled_members")
-"""Settings that the extension has not, or has otherwise."""
-
 KIND: Final = SystemKind(
     NAME,
     TITLE,
@@ -119,7 +115,10 @@ KIND: Final = SystemKind(
     knows="The chat's recaps",
     reads_file=extension_settings,
     carrier=partial(
-        SectionCarrier, places={each.alias: PLACES for each in declared(RecapSettings) if each.alias not in _OWN}
+        SectionCarrier,  # the extension has no dialects, and a list of members for each group
+        places={
+            name: PLACES for name in RecapSettings.model_fields if name not in ("position_dialect", "disabled_members")
+        },
     ),
 )
 RecapSystem.kind = KIND

@@ -155,10 +155,7 @@ _WAYS: Final = {
     SearchWay.RANDOM: ("At random", "Each next point is drawn at random."),
     SearchWay.GRID: ("Every one", "All choices of the settings are run one after the other."),
 }
-"""What the ways are called, and what they do."""
-_HELD: Final = (
-    "On the replies that were held out: no point is chosen by them, so they show whether a gain is more than luck."
-)
+_HELD: Final = "On the replies that were held out: no point is chosen by them, so they show what is only luck."
 _LINES: Final = 3
 
 
