@@ -35,9 +35,9 @@ _OBJECTIONS: Final[Mapping[str, tuple[str, ...]]] = {
 _FILTERS: Final = {"wi_character": "characterFilter.names", "wi_tags": "characterFilter.tags"}
 """Their parts of a lorebook entry's filter."""
 _WORDS: Final = {
-    "triggers": "the kinds of reply", "characterFilter.names": "the characters", "cooldown": "the cooldown",
-    "characterFilter.tags": "the character tags", "delay": "the delay", "delayUntilRecursion": "“from level”",
-    "excludeRecursion": "“not by recursion”", _SECONDARY: "the secondary keys", "selectiveLogic": "the logic",
+    "triggers": "the triggers", "characterFilter.names": "the characters", "characterFilter.tags": "the character tags",
+    "cooldown": "the cooldown", "delay": "the delay", "delayUntilRecursion": "“recursion level”",
+    "excludeRecursion": "“non-recursable”", _SECONDARY: "the secondary keys", "selectiveLogic": "the logic",
     "group": "the group", "scanDepth": "the scan depth",
 }  # fmt: skip
 """What an entry's fields are called where they are edited."""

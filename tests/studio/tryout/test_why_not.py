@@ -492,11 +492,11 @@ BOOK_ENTRIES: dict[str, tuple[dict[str, Any], str, str]] = {
     "lots": ({"probability": 0, "useProbability": True}, "wi_lost", "Raise the probability of “It” to {least} %"),
     "name": ({"characterFilter": {"isExclude": False, "names": ["Nobody"], "tags": []}}, "wi_character",
              "Take the characters from “It”"),
-    "kinds": ({"triggers": ["quiet"]}, "wi_trigger", "Take the kinds of reply from “It”"),
+    "kinds": ({"triggers": ["quiet"]}, "wi_trigger", "Take the triggers from “It”"),
     "delay": ({"delay": 99}, "wi_delay", "Take the delay from “It”"),
     "group": ({"group": "light", "groupWeight": 1}, "wi_group_lost", "Give “It” priority in its group"),
     "group too": ({"group": "light", "groupWeight": 1}, "wi_group_lost", "Take the group from “It”"),
-    "level": ({"delayUntilRecursion": 1}, "wi_only_recursion", "Take “from level” from “It”"),
+    "level": ({"delayUntilRecursion": 1}, "wi_only_recursion", "Take “recursion level” from “It”"),
     "depth": ({"scanDepth": 0, "excludeRecursion": True}, "wi_no_depth", "Take the scan depth from “It”"),
     "order": ({"order": 1, "content": "flame " * 60}, "wi_over_budget", "Raise the order of “It” to 101"),
 }  # fmt: skip

@@ -300,7 +300,7 @@ def test_entries_of_a_lorebook_have_the_fields_of_their_form(make_window, tmp_pa
     assert rows == {
         "title": "differs: 2 values", "keys": "differs: 2 values", "order": "5", "position": "before the character",
     }  # fmt: skip
-    assert dialog.name.findText("not by recursion") > 0
+    assert dialog.name.findText("non-recursable") > 0
     write(dialog, "position", Operation.SET)
     assert "before the character, after the character" in dialog.nothing_yet()
     assert dialog.plan() is None
@@ -308,7 +308,7 @@ def test_entries_of_a_lorebook_have_the_fields_of_their_form(make_window, tmp_pa
     assert not dialog.form.isRowVisible(dialog.kind)
     settle(window)
     assert dialog.summary(dialog.plan()(())) == "2 entries change"
-    write(dialog, "not by recursion", Operation.SET, "yes")
+    write(dialog, "non-recursable", Operation.SET, "yes")
     assert dialog.kind.currentData() == ValueKind.FLAG.value
     settle(window)
     dialog.preview()

@@ -183,8 +183,8 @@ def _as_list(found: NoteProperty, note: NoteDocument) -> TextEdit:
     return TextEdit(found.start, found.end, without.set(found.name, pieces).text)
 
 
-NAME_WIDTH: Final = 128
-NAME_LETTERS: Final = 11
+NAME_WIDTH: Final = 148
+NAME_LETTERS: Final = 13
 """Width of the names' column in device-independent pixels."""
 
 

@@ -327,7 +327,10 @@ def is_list(spec: FieldSpec) -> bool:
     return spec.kind in {FieldKind.KEYS, FieldKind.TAGS, FieldKind.TITLES, FieldKind.WORDS}
 
 
-_BOOK_LOGICS: Final = (("0", "at least one"), ("3", "all of them"), ("1", "not all of them"), ("2", "none of them"))
+_BOOK_LOGICS: Final = (
+    ("0", "AND ANY: at least one"), ("3", "AND ALL: all of them"), ("1", "NOT ALL: not all of them"),
+    ("2", "NOT ANY: none of them"),
+)  # fmt: skip
 _PLACES: Final = (
     ("0", "before the character"),
     ("1", "after the character"),
@@ -359,34 +362,34 @@ BOOK_FIELDS: Final[tuple[FieldSpec, ...]] = (
     _keys("keysecondary", "secondary keys", "Further keys; the logic says how many of them."),
     _choice("selectiveLogic", "logic", "How many of the secondary keys must occur.", _BOOK_LOGICS, "at least one"),
     _flag("selective", "selective", "Whether secondary keys count at all.", default=True),
-    _flag("disable", "switched off", "The entry takes no part."),
+    _flag("disable", "disabled", "The entry takes no part."),
     _flag("constant", "constant", "The entry is part of every prompt, keys or not.", "constant"),
-    _flag("vectorized", "by likeness", "The entry fires when it is like the last messages, where vectors are on."),
+    _flag("vectorized", "vectorized", "The entry fires when it is like the last messages, where vectors are on."),
     _choice("position", "position", "Where in the prompt the text goes.", _PLACES, "nowhere"),
     _number("depth", "depth", "In the chat: how many messages stand below the text.", "4", 0, MAX_DEPTH),
     _choice("role", "role", "Who speaks the text in the chat.", _BOOK_ROLES, "system"),
     _line("outletName", "outlet", "The name of the outlet.", "place", _NOTHING),
     _number("order", "order", "Higher numbers are offered to the budget first, and stand further down.", "none", None),
-    _number("probability", "probability", "In per cent.", "100", high=100, step=5),
-    _flag("useProbability", "draw lots", "Whether the probability counts.", default=True),
+    _number("probability", "probability", "How likely it fires, in per cent.", "100", high=100, step=5),
+    _flag("useProbability", "use probability", "Whether the probability counts.", default=True),
     _flag("ignoreBudget", "ignore budget", "The entry goes in though the budget is spent."),
-    _flag("excludeRecursion", "not by recursion", "The texts of other entries do not wake it."),
-    _flag("preventRecursion", "wakes none", "Its own text wakes no other entries."),
-    _number("delayUntilRecursion", "from level", "Only recursion of this level wakes it; 0 is no such wait.", "0"),
+    _flag("excludeRecursion", "non-recursable", "The texts of other entries do not wake it."),
+    _flag("preventRecursion", "prevent recursion", "Its own text wakes no other entries."),
+    _number("delayUntilRecursion", "recursion level", "Only recursion of this level wakes it; 0 is no such wait.", "0"),
     _number("sticky", "sticky", "Once it fired, it stays in for so many messages.", "none"),
     _number("cooldown", "cooldown", "After that it rests for so many messages.", "none"),
     _number("delay", "delay", "It waits until the chat has so many messages.", "none"),
     _number("scanDepth", "scan depth", "How many of the last messages are searched for its keys.", _AS_SET, 0, 1000),
-    _choice("caseSensitive", "case counts", "Whether large and small letters differ.", _EITHER, _AS_SET),
+    _choice("caseSensitive", "case-sensitive", "Whether large and small letters differ.", _EITHER, _AS_SET),
     _choice("matchWholeWords", "whole words", "Whether keys match whole words only.", _EITHER, _AS_SET),
-    _line("group", "group", "Of entries of one group only one goes in.", "list", "none"),
-    _flag("groupOverride", "goes first", "In its group the highest order decides, and no lot."),
+    _line("group", "inclusion group", "Of entries of one group only one goes in.", "list", "none"),
+    _flag("groupOverride", "prioritize", "In its group the highest order decides, and no lot."),
     _number("groupWeight", "group weight", "How likely its group chooses it.", "100", 1, 10_000),
     _choice("useGroupScoring", "group scoring", "Whether those with more keys found win the group.", _EITHER, _AS_SET),
-    _words("triggers", "kinds of reply", "For which generations it is.", "list", _TRIGGERS),
+    _words("triggers", "triggers", "For which generations it is.", "list", _TRIGGERS),
     _words("characterFilter.names", "characters", "For whose chats it is.", "gate"),
     _words("characterFilter.tags", "character tags", "The ids of characters' tags.", "gate"),
-    _flag("characterFilter.isExclude", "not for those", "The characters and tags are those that it is not for."),
+    _flag("characterFilter.isExclude", "exclude them", "The characters and tags are those that it is not for."),
     _extra("matchPersonaDescription", "in persona"),
     _extra("matchCharacterDescription", "in description"),
     _extra("matchCharacterPersonality", "in personality"),
@@ -395,4 +398,4 @@ BOOK_FIELDS: Final[tuple[FieldSpec, ...]] = (
     _extra("matchCreatorNotes", "in creator notes"),
     _line("automationId", "automation", "The quick reply that it runs.", "code", "none"),
 )
-"""In the order in which the form shows them."""
+"""In the order in which the form shows them, called as SillyTavern's own editor calls them."""

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
 from lorestudio.domain.entry import MAX_DEPTH, FieldDefinition, Position
 from lorestudio.domain.javascript import Json
 from lorestudio.settings.deeplore import DeepLoreSettings
+from lorestudio.ui.features.notes.editor.form_row import NameButton
 from lorestudio.ui.features.notes.editor.schema import (
     BOOK_FIELDS,
     KNOWN,
@@ -25,6 +28,11 @@ from lorestudio.ui.features.notes.editor.schema import (
 from lorestudio.vault.entries import ParseRules
 from lorestudio.vault.note.document import NoteDocument
 from lorestudio.vault.note.text_edits import apply_edits
+
+if TYPE_CHECKING:
+    from pytestqt.qtbot import QtBot
+
+    from lorestudio.ui.shell.theme import Theme
 
 
 @pytest.mark.parametrize(
@@ -178,3 +186,22 @@ def test_each_number_can_be_set_within_its_range(
     known: tuple[FieldSpec, ...], ranges: dict[str, tuple[float | None, float | None]]
 ) -> None:
     assert {each.name: (each.low, each.high) for each in known if each.kind is FieldKind.NUMBER} == ranges
+
+
+def test_the_fields_of_a_lorebook_are_called_as_sillytavern_calls_them() -> None:
+    """Whoever comes from there looks for its words: “wakes none” and “by likeness” were found by nobody."""
+    called = {spec.name: spec.title for spec in BOOK_FIELDS}
+    assert [called[name] for name in (
+        "excludeRecursion", "preventRecursion", "delayUntilRecursion", "vectorized", "groupOverride", "triggers",
+        "caseSensitive", "disable",
+    )] == [
+        "non-recursable", "prevent recursion", "recursion level", "vectorized", "prioritize", "triggers",
+        "case-sensitive", "disabled",
+    ]  # fmt: skip
+
+
+def test_the_name_of_every_field_has_room(theme: Theme, qtbot: QtBot) -> None:
+    for spec in BOOK_FIELDS:
+        button = NameButton(theme, spec)
+        qtbot.addWidget(button)
+        assert button.sizeHint().width() <= button.width(), spec.title
