@@ -213,18 +213,21 @@ def further_groups(further: Sequence[Further]) -> tuple[tuple[str, tuple[Change,
 def conclusion(found: WhyNot) -> str:
     """How the search ended, in a sentence."""
     working = [answer for answer in found.answers if answer.holds.applies]
+    once = sum(answer.holds is Holds.REPLY_ONLY for answer in found.answers)
     runs = plural(found.tried, "# run|# runs")
     name = quoted(found.title)
     do, done = ("keep", "kept") if found.keeps_out else ("bring", "brought")
     way = "out" if found.keeps_out else "in"
     if working:
         told = f"{plural(len(working), f'# change {do}s|# changes {do}')} {name} {way}, by {runs} of the engine."
-        once = sum(answer.holds is Holds.REPLY_ONLY for answer in found.answers)
         return f"{told} {plural(once, '# more works|# more work')} in this reply alone." if once else told
     if found.answers and not found.complete:
         return f"{plural(len(found.answers), '# change works|# changes work')} in this reply so far."
     if not found.complete:
         return f"No change has {done} {name} {way} so far."
+    if once:
+        does = plural(once, "# change does|# changes do")
+        return f"Over the whole chat no change {do}s {name} {way}; {does} in this reply alone, by {runs} of the engine."
     more = ""
     if found.further:
         more = " Those below lift the first obstacle, but then another one stops it."

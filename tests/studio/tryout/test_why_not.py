@@ -212,6 +212,9 @@ def test_a_change_that_works_now_and_not_after_a_replay_says_so(tmp_path):
     once = sum(answer.holds is Holds.REPLY_ONLY for answer in found.answers)
     told = "1 more works" if once == 1 else f"{once} more work"
     assert conclusion(found).endswith(f" of the engine. {told} in this reply alone.")
+    alone = replace(found, answers=[answer for answer in found.answers if not answer.holds.applies])
+    does = "1 change does" if once == 1 else f"{once} changes do"
+    assert conclusion(alone).startswith(f"Over the whole chat no change brings “Lamp” in; {does} in this reply alone")
 
 
 def test_what_is_not_enough_says_what_stops_it_then(demo):
