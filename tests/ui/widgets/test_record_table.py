@@ -198,6 +198,16 @@ def test_a_column_that_changes_is_sorted_anew(qapp: object) -> None:
     assert names(model)[-1] == "Patient Margaret"
 
 
+def test_one_row_that_says_something_else_is_told_alone(qapp: object) -> None:
+    model = make()
+    said: list[tuple[int, int, int]] = []
+    model.dataChanged.connect(lambda first, last: said.append((first.row(), last.row(), last.column())))
+    for key in (SHIPS[1].id, SHIPS[0].id, "nobody"):
+        model.touch(key)
+    last = model.columnCount() - 1
+    assert said == [(1, 1, last), (0, 0, last)]
+
+
 def test_a_filter_wants_every_word_and_a_test_on_rows_goes_with_it(qapp: object) -> None:
     model = make(text=lambda ship: f"{ship.name} {ship.port}")
     model.set_filter("SALT mar")

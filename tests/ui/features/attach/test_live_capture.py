@@ -48,6 +48,7 @@ async def answer(writer: asyncio.StreamWriter, _ended: asyncio.Event) -> None:
 @pytest.fixture
 def window(make_window: Any, tmp_path: Path) -> MainWindow:
     made: MainWindow = make_window()
+    assert made.features.attach.sign.isHidden(), "nothing listens"
     made.keep_notes_safe(tmp_path / "data" / "notes")
     return made
 

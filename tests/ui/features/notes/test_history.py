@@ -289,6 +289,7 @@ def test_a_found_text_is_compared_and_stays(offered, settle, notes, tmp_path: Pa
     assert offered.diff.isVisible()
     assert offered.diff.summary.text() == "2 lines differ"  # one of each
     assert offered.width() >= 860
+    assert offered.findChild(QDialogButtonBox).y() > offered.diff.geometry().bottom() > 0
     assert set(cards(offered)) == {"Bell.md", "Skarn.md"}
     notes[1].write_bytes(b"\xff\xfe broken")
     press(cards(offered)["Skarn.md"], "Compare")
