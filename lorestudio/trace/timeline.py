@@ -74,9 +74,7 @@ class Ending(Struct, frozen=True):
         return Fate(entry, self.state, "", self.phase, self.reason)
 
 
-@lru_cache(maxsize=1024)
-def _shared(state: FateState, phase: Phase | None, reason: str) -> Ending:
-    return Ending(state, phase, reason)
+_shared: Final = lru_cache(maxsize=1024)(Ending)
 
 
 @dataclass(frozen=True, slots=True)

@@ -187,7 +187,7 @@ class Worker(Struct, eq=False):
     async def pause(self) -> None:
         """Begin nothing further; what is under way is finished."""
         await self._change(lambda state: replace(state, paused=True))
-        self._wake()
+        self.hurry()
 
     async def interrupt(self) -> None:
         """Pause at once: the question under way is taken back, and put again when the queue goes on."""
@@ -200,7 +200,8 @@ class Worker(Struct, eq=False):
 
     def hurry(self) -> None:
         """Try again now what waits for its next attempt."""
-        self._wake()
+        if self._waiting is not None:
+            self._waiting.cancel()
 
     async def toggle_pause_before(self, identifier: str) -> bool:
         """Whether the queue stops before this operation; False as well where it is not there."""
@@ -408,11 +409,7 @@ class Worker(Struct, eq=False):
     def _abort(self) -> None:
         if self._asking is not None:
             self._asking.cancel()
-        self._wake()
-
-    def _wake(self) -> None:
-        if self._waiting is not None:
-            self._waiting.cancel()
+        self.hurry()
 
     def _tell(self, retry_in_s: float | None) -> None:
         if self.on_progress is not None:
