@@ -372,12 +372,9 @@ class ObsidianVault:
                     raise ObsidianError(definitions.message)
                 notes.append(definitions)
         broken = [note for note in notes if isinstance(note, LeftOutNote)]
-        return VaultFiles(
-            self.address.name,
-            tuple(note for note in notes if isinstance(note, NoteFile)),
-            (*sorted(walk.left_out, key=lambda note: index_order(note.filename)), *broken),
-            walk.failure,
-        )
+        files = tuple(note for note in notes if isinstance(note, NoteFile))
+        left_out = (*sorted(walk.left_out, key=lambda note: index_order(note.filename)), *broken)
+        return VaultFiles(self.address.name, files, left_out, walk.failure)
 
     async def _fetch_note(self, session: ServerSession, filename: str) -> NoteFile | LeftOutNote | None:
         """One note; None where it was deleted after it was listed."""

@@ -139,13 +139,9 @@ def html_page(source: ReportSource) -> str:
     title = f"Lore report: {source.vault or 'a vault'}"
     prompts = ReportPrompts(source)
     turns = "".join(_turn(turn, source, prompts) for turn in source.turns)
-    return page_of(
-        title,
-        _head(source, prompts),
-        f"{_contents(source)}<main id='turns'>{turns}{_settings(source)}</main>",
-        "whole" if source.whole_chat else "single",
-        "<a class='skip' href='#turns'>Skip to the turns</a>",
-    )
+    body = f"{_contents(source)}<main id='turns'>{turns}{_settings(source)}</main>"
+    kind, skip = "whole" if source.whole_chat else "single", "<a class='skip' href='#turns'>Skip to the turns</a>"
+    return page_of(title, _head(source, prompts), body, kind, skip)
 
 
 def page_of(title: str, head: str, body: str, kind: str = "single", first: str = "") -> str:

@@ -142,15 +142,9 @@ class Previewer:
         ran = rerun.named(f"edited {vault.digest} {settings.model_dump_json()}").run(stop)
         stop.look()
         journeys = Journeys(ran.trace)
-        return Preview(
-            self.generation,
-            self.before,
-            ran.trace,
-            vault,
-            tuple(_edited(note, vault, journeys, rerun) for note in notes),
-            differences(known, settings),
-            tuple(dict.fromkeys((*ran.answers, *ran.lacks))),
-        )
+        edited = tuple(_edited(note, vault, journeys, rerun) for note in notes)
+        changes, remarks = differences(known, settings), tuple(dict.fromkeys((*ran.answers, *ran.lacks)))
+        return Preview(self.generation, self.before, ran.trace, vault, edited, changes, remarks)
 
     def _edited(self, notes: Sequence[NoteText], settings: Section) -> Rerun:
         """The run with these texts and settings; over its own entries where neither makes a difference to them."""

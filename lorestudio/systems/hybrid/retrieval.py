@@ -243,17 +243,11 @@ def prepare(
         embedded_as(entry) for entry in looked.possible if semantic or entry.id in hits or entry.id == held
     )
     embedded = any(len(entry.embedding) for entry in candidates)
-    return PreparedRanking(
-        tuple(book),
-        options,
-        looked.constants,
-        candidates,
-        hits,
+    query, asks = (
         query_text(history, user_input, strict=options.strict),
         options.use_semantic and has_model and embedded,
-        looked.remarks,
-        held,
     )
+    return PreparedRanking(tuple(book), options, looked.constants, candidates, hits, query, asks, looked.remarks, held)
 
 
 def finish(prepared: PreparedRanking, query: Numbers | None) -> Retrieved:
