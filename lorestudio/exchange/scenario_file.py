@@ -31,7 +31,7 @@ from lorestudio.settings.behaviour import Behaviour
 from lorestudio.settings.deeplore import MOST_UNKNOWN, DeepLoreSettings, sanitise
 from lorestudio.settings.files import read_whole, unpacked
 from lorestudio.settings.rules import NEW, OLD, rules_of
-from lorestudio.trace.wording import controls_escaped
+from lorestudio.trace.wording import controls_escaped, plural
 
 ENVIRONMENT: Final[Mapping[str, Json]] = {"enabled": True, "aiSearchProfileId": "oracle-profile"}
 """Settings that the recorded runs were made with unless a scenario says otherwise."""
@@ -391,11 +391,7 @@ def _record(path: Path, line: int | None, prefix: str, record: object) -> Scenar
         cause = first.get("ctx", {}).get("error")
         field = cause.field if isinstance(cause, _FieldError) else _place(first, inner)
         others = len({_place(each, inner) for each in error.errors()}) - 1
-        more = (
-            f" ({others} more problem{'s' if others > 1 else ''} follow{'' if others > 1 else 's'} it)"
-            if others
-            else ""
-        )
+        more = plural(others, "| (# more problem follows it)| (# more problems follow it)")
         raise _wrong(path, f"{said(first)}{more}.", line, f"{prefix}{field}".rstrip(".")) from error
 
 

@@ -159,11 +159,9 @@ def _objects(document: Json, keys: Sequence[str], path: Path) -> list[Mapping[st
     for depth, key in enumerate(keys, start=1):
         name = ".".join(keys[:depth])
         if key not in objects[-1]:
-            advice = (
-                "Start SillyTavern once with DeepLore installed, or give another file."
-                if key == _SILLYTAVERN[1]
-                else "Add it, or export the settings again."
-            )
+            advice = "Add it, or export the settings again."
+            if key == _SILLYTAVERN[1]:
+                advice = "Start SillyTavern once with DeepLore installed, or give another file."
             raise SettingsError(f'{path}: the field "{name}" is missing, so there are no DeepLore settings. {advice}')
         objects.append(_object(objects[-1][key], name, path))
     return objects

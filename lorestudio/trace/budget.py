@@ -175,16 +175,9 @@ def budget_view(trace: Trace) -> BudgetView:
     if tokens_limit is not None and tokens_limit.besides:
         title = tokens_limit.besides_what[:1].upper() + tokens_limit.besides_what[1:]
         besides = Segment(NO_ENTRY, title, tokens_limit.besides, BESIDES)
-    return BudgetView(
-        tuple(segments),
-        tokens_used(trace),
-        _maximum(tokens_limit),
-        sum(not segment.cut and not segment.outlet for segment in segments)
-        if most is None or trace.words.counts_all
-        else int(most.used),
-        _maximum(most),
-        besides,
-    )
+    inside = sum(not segment.cut and not segment.outlet for segment in segments)
+    amount = inside if most is None or trace.words.counts_all else int(most.used)
+    return BudgetView(tuple(segments), tokens_used(trace), _maximum(tokens_limit), amount, _maximum(most), besides)
 
 
 def _taken(injection: Injection, origin: BudgetOrigin, *, outlet: bool) -> Segment:

@@ -112,13 +112,10 @@ def _in_novelai(document: Json) -> Found | None:
     book = mapping_in(document)
     for name in path:
         book = object_in(book, name)
-    named = (
-        ""
-        if not path
-        else text_in(mapping_in(document).get("title")) or text_in(object_in(document, "metadata").get("title"))
-    )
+    title = text_in(mapping_in(document).get("title")) or text_in(object_in(document, "metadata").get("title"))
     remarks = ("Memory and author's note of the story are no entries; they stay in the file.",) if path else ()
     form, folder = novelai.form_of(book), partial(novelai.folder_of, book)
+    named = title if path else ""
     return Found((*path, "entries"), form, named, folder=folder, around=novelai.with_order, remarks=remarks)
 
 

@@ -91,11 +91,9 @@ class Capture(Terse, frozen=True, rename=_SPELLED):
 def capture_words(capture: Capture) -> str:
     """What came of it, in a line."""
     seconds = f"{(capture.finished_ms - capture.started_ms) / 1000:.1f} s"
-    first = (
-        f", first byte after {(capture.first_byte_ms - capture.started_ms) / 1000:.1f} s"
-        if capture.first_byte_ms
-        else ""
-    )
+    first = ""
+    if capture.first_byte_ms:
+        first = f", first byte after {(capture.first_byte_ms - capture.started_ms) / 1000:.1f} s"
     status = f"{f'{capture.status} {capture.reason}'.rstrip()}, " if capture.status >= 400 else ""
     second = "second address, " if capture.auxiliary else ""
     return f"{second}{status}{ENDING_WORDS[capture.ending]}, {seconds}{first}"

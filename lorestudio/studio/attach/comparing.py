@@ -378,16 +378,13 @@ class ComparedCapture(Struct, frozen=True):
     @property
     def places(self) -> tuple[str, ...]:
         """Where each entry stands in the prompt, and how much of it, in the order of the prompt."""
-        found = (
-            sorted((*self.turn.both, *self.turn.only_there), key=attrgetter("message", "start"))
-            if self.turn is not None
-            else ()
-        )
-        titles = self.turn.titles if self.turn is not None else {}
+        turn = self.turn
+        if turn is None:
+            return ()
         return tuple(
-            f"{titles[each.entry]}: {each.grade}, "
+            f"{turn.titles[each.entry]}: {each.grade}, "
             f"message {each.message + 1} ({each.role}, {each.from_end} before the end)"
-            for each in found
+            for each in sorted((*turn.both, *turn.only_there), key=attrgetter("message", "start"))
         )
 
 

@@ -48,7 +48,7 @@ _MOST_BYTES: Final = 255
 def checked_name(name: str) -> str:
     """The base name of a note, trimmed. Raises InputError with what is wrong."""
     name = trim(name)
-    _check_part(name, NOT_IN_FILES + NOT_IN_LINKS, "a note")
+    _check_part(name, "a note")
     if name.lower().endswith(NOTE_SUFFIX):
         raise InputError(name, f"give the name without {NOTE_SUFFIX}; the studio adds it.")
     return name
@@ -74,7 +74,7 @@ def checked_folder(folder: str, vault: Path) -> str:
     for part in parts:
         if part == "..":
             raise InputError(folder, "it has to be inside the vault. Give its path from the vault's own folder.")
-        _check_part(part, NOT_IN_FILES + NOT_IN_LINKS, "a folder")
+        _check_part(part, "a folder")
     place = vault
     for number, part in enumerate(parts):
         there = _names_in(place)
@@ -105,10 +105,10 @@ def check_free(vault: Path, filename: str, own: Collection[str] = ()) -> None:
             raise InputError(filename, f"there is a file of this name already{as_written}. Choose another name.")
 
 
-def _check_part(name: str, signs: str, what: str) -> None:
+def _check_part(name: str, what: str) -> None:
     if not name:
         raise InputError("name", f"{what} needs a name. Write one.")
-    _check_signs(name, signs, f"the name of {what}")
+    _check_signs(name, NOT_IN_FILES + NOT_IN_LINKS, f"the name of {what}")
     if name.startswith("."):
         raise InputError(name, "names that begin with a dot are hidden from Obsidian and DeepLore. Take the dot away.")
     if name.endswith((".", " ")):
@@ -360,12 +360,9 @@ def plan_rename(vaults: Sequence[VaultNotes], path: Path, wanted: NewName) -> Pl
     if change.after.filename != filename:
         check_free(vault.folder, change.after.filename, [filename])
     _check_title(vaults, change)
-    retitled = change.after.title != change.before.title
-    title = (
-        f"Rename {change.before.title} to {change.after.title}"
-        if retitled
-        else f"Rename {filename} to {change.after.filename}"
-    )
+    before, after = change.before.title, change.after.title
+    retitled = before != after
+    title = f"Rename {before} to {after}" if retitled else f"Rename {filename} to {change.after.filename}"
     planned = _plan(vaults, vault, [change], title)
     if not retitled:
         return planned

@@ -342,9 +342,5 @@ def _checked(counting: TokenCounting, chat: Chat | None) -> TokenCounting:
     same = sum(counter.count(text) == tokens for text, tokens in known)
     counting.keep()
     told = f"{same} of {len(known)} counts that SillyTavern stored in this chat come out the same."
-    doubt = (
-        (f"Only {told} Another tokenizer may have counted them: choose it in the status bar, or with --tokenizer.",)
-        if same * 2 < len(known)
-        else ()
-    )
-    return replace(counting, agreement=told, problems=(*counting.problems, *doubt))
+    doubt = f"Only {told} Another tokenizer may have counted them: choose it in the status bar, or with --tokenizer."
+    return replace(counting, agreement=told, problems=(*counting.problems, *([doubt] if same * 2 < len(known) else ())))

@@ -587,12 +587,9 @@ class _Course:
             point = {axis.label: self._drawn(axis) for axis in self._space.axes}
             if _point_key(point) not in self._known:
                 return point
-        small = self._space.size <= _DRAWS * _DRAWS
-        return (
-            next((each for each in self._space.points() if _point_key(each) not in self._known), None)
-            if small
-            else None
-        )
+        if self._space.size > _DRAWS * _DRAWS:
+            return None
+        return next((each for each in self._space.points() if _point_key(each) not in self._known), None)
 
     def _drawn(self, axis: Axis) -> Any:  # noqa: ANN401  # a value
         values = axis.values

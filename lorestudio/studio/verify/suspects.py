@@ -195,11 +195,8 @@ class _Suspects:
         name = quoted(there.title or there.filename)
         left_out = next((each for each in self._project.index.left_out if each.filename == there.filename), None)
         where = "lorebooks" if self._project.of_books else "vault"
-        why = (
-            f"no {self._what} of that title is in the {where} now"
-            if left_out is None
-            else f"it is no entry now: {left_out.message}"
-        )
+        gone = f"no {self._what} of that title is in the {where} now"
+        why = gone if left_out is None else f"it is no entry now: {left_out.message}"
 
         def carry(run: Rerun) -> Rerun | None:
             own = next((each for each in self._records.get(run.generation, ()) if each.title == there.title), None)

@@ -373,11 +373,8 @@ def _last_spoken(found: Sequence[Passage], chat: Chat) -> int:
 
 
 async def _one_fact(request: ChatRequest) -> ChatReply:
-    return ChatReply(
-        json.dumps({"memories": [{"content": "Somebody said something.", "source": "inferred"}]})
-        if request.kind == FACTS
-        else "{}"
-    )
+    fact = json.dumps({"memories": [{"content": "Somebody said something.", "source": "inferred"}]})
+    return ChatReply(fact if request.kind == FACTS else "{}")
 
 
 async def facts_cost(

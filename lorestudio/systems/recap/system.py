@@ -58,11 +58,9 @@ class RecapSystem(System):
 
     def with_knowledge_of(self, other: System) -> System:
         """The messages here with the other's recaps."""
-        return (
-            replace(other, chat=replace(self.chat, metadata=other.chat.metadata))
-            if isinstance(other, RecapSystem)
-            else other
-        )
+        if not isinstance(other, RecapSystem):
+            return other
+        return replace(other, chat=replace(self.chat, metadata=other.chat.metadata))
 
     def scenario_fields(self) -> Mapping[str, Json]:
         """By its chat's name the running recap is told from that of another chat."""

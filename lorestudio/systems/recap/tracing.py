@@ -146,11 +146,8 @@ class Telling(Struct, frozen=True, dict=True):
         for index, (first, last) in self.ranges.items():
             entry, message = self.scenes[index].id, self.read.chat.messages[index]
             details: dict[str, Json] = {"first": first, "last": last, "versions": versions_of(message).words}
-            found[index] = (
-                Verdict(entry, Outcome.ADDED, "recap_scene", details)
-                if has_recap(message)
-                else Verdict(entry, Outcome.REFUSED, "recap_bookmark", {"last": last})
-            )
+            bookmark = Verdict(entry, Outcome.REFUSED, "recap_bookmark", {"last": last})
+            found[index] = Verdict(entry, Outcome.ADDED, "recap_scene", details) if has_recap(message) else bookmark
         return found
 
 

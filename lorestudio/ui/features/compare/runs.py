@@ -286,11 +286,8 @@ class ComparableRuns(QObject):
         for place, side in enumerate(runs):
             later = runs[place + 1] if place + 1 < len(runs) else now
             what = _first_difference(side, later) if later is not None else ""
-            words = (
-                tr("Before “{change}”", change=shorten(what, 60))
-                if what
-                else tr("Former run {number}", number=place + 1)
-            )
+            usual = tr("Former run {number}", number=place + 1)
+            words = tr("Before “{change}”", change=shorten(what, 60)) if what else usual
             title = tr("{run}, {before}", run=self.name(shown), before=words[:1].lower() + words[1:])
             found.append(SideChoice(f"former{id(side)}", words, RunSide(title, side.trace, side.context)))
         return found[::-1]

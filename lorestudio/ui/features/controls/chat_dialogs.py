@@ -125,11 +125,9 @@ def _where(settings: DeepLoreSettings, part: ControlsPart) -> str:
     at = place(*(getattr(settings, f"{NOTE_SETTINGS[part]}_{name}") for name in ("position", "depth", "role")))
     if part is ControlsPart.NOTEBOOK:
         return tr("{place}. Position, depth and role are settings of the notebook.", place=sentence_case(at))
-    how = (
-        tr("The model writes notes at the end of its reply, and is told so in every prompt.")
-        if settings.ai_notepad_mode == "tag"
-        else tr("A second request takes notes from each finished reply.")
-    )
+    how = tr("A second request takes notes from each finished reply.")
+    if settings.ai_notepad_mode == "tag":
+        how = tr("The model writes notes at the end of its reply, and is told so in every prompt.")
     return tr("{place}. {how} These are settings of the notepad.", place=sentence_case(at), how=how)
 
 

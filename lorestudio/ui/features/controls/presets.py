@@ -97,11 +97,8 @@ class SavePresetDialog(Dialog):
 def _nothing(part: ControlsPart) -> str:
     if part is ControlsPart.CHARACTER:
         return tr("the chat's own")
-    return (
-        tr("none; applying it empties them")
-        if part in {ControlsPart.PINS, ControlsPart.BLOCKS}
-        else tr("none; applying it empties it")
-    )
+    several = part in {ControlsPart.PINS, ControlsPart.BLOCKS}
+    return tr("none; applying it empties them") if several else tr("none; applying it empties it")
 
 
 def _called(kept: KeptPreset) -> str:

@@ -33,11 +33,9 @@ def diff_lines(diff: TraceDiff) -> list[str]:
         ]
     if not diff:
         return [tr("No difference: the same entries go in, {tokens}.", tokens=tokens)]
-    lines = [
-        tr("{before} → {after} in the prompt", before=number(before), after=tokens)
-        if before != after
-        else tr("{tokens} in the prompt, as before", tokens=tokens)
-    ]
+    same = tr("{tokens} in the prompt, as before", tokens=tokens)
+    moved = tr("{before} → {after} in the prompt", before=number(before), after=tokens)
+    lines = [moved if before != after else same]
     for words, changes in (
         ("+ Enters: {titles}", diff.entered),
         ("− Leaves: {titles}", diff.left),

@@ -418,12 +418,10 @@ class SystemSettingsDialog(Dialog):
             else:
                 self.trial.try_settings(self.settings)
         changed = sum(not same(getattr(self.settings, name), each.default) for name, each in self._known.items())
-        self._told.setText(
-            count(changed, "setting differs from its default", "settings differ from their defaults")
-            if changed
-            else tr("Every setting has its default.")
-        )
-        able(self.defaults, bool(changed), tr("Every setting has its default."))
+        none = tr("Every setting has its default.")
+        told = count(changed, "setting differs from its default", "settings differ from their defaults")
+        self._told.setText(told if changed else none)
+        able(self.defaults, bool(changed), none)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Qt: Ctrl+Enter takes the settings; Enter alone stays in the list."""
