@@ -238,7 +238,8 @@ def _alike(on: Sequence[Listed]) -> Iterator[tuple[NoteKey, Hit]]:
             yield each.key, Hit("W68", told)
     for code, field, said, found in (("W69", "content", "text", texts), ("W70", "comment", "name", names)):
         for text, several in heeding(found.items()):
-            titles = [each.note.title if each.entry.comment else each.note.filename for each in several]
+            named = Counter(each.note.title for each in several if each.entry.comment)
+            titles = [each.note.title if named[each.note.title] == 1 else each.note.filename for each in several]
             first = titles[: NAMED + 1]
             for place, each in enumerate(several if text and len(several) > 1 else ()):
                 others = quoted(first[:place] + first[place + 1 :], amount=len(titles) - 1)

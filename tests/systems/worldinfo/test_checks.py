@@ -178,6 +178,18 @@ def test_entries_of_one_text_name_each_other_by_name_or_else_by_number() -> None
     ]
 
 
+def test_entries_of_one_text_and_one_name_are_told_apart_by_their_numbers() -> None:
+    """“The text of “Bell” is also that of “Bell”” said of neither which it was."""
+    said = [hit.message for hit in hits(entry(), entry(), entry(comment="Gong")) if hit.code in {"W69", "W70"}]
+    assert said == [
+        "The text of “Bell” is also that of “uid 1” and “Gong”.",
+        "The name of “Bell” is also that of “uid 1”.",
+        "The text of “Bell” is also that of “uid 0” and “Gong”.",
+        "The name of “Bell” is also that of “uid 0”.",
+        "The text of “Gong” is also that of “uid 0” and “uid 1”.",
+    ]
+
+
 def test_of_many_entries_of_one_text_the_first_are_named_and_the_others_counted() -> None:
     named = [entry(comment=f"Bell {place}") for place in range(7)]
     said = [hit.message.partition(" is also that of ")[2] for hit in hits(*named) if hit.code == "W69"]
