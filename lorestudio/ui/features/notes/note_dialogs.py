@@ -442,7 +442,7 @@ class EntriesDialog(Dialog):
         """Another note is chosen: have its keys in the field."""
         self._of = None if one is None else one.note_key
         self.keys.set_items(() if one is None else one.keys)
-        self.keys.setEnabled(one is not None)
+        able(self.keys, one is not None, tr("Choose a note first."))
 
     def _edit(self, keys: Sequence[str]) -> None:
         """The chosen note gets these keys in place of the proposed ones, or of its own."""
