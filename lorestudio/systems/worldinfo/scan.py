@@ -7,6 +7,7 @@ kept as `Event`s, loop by loop, so that a trace can tell it.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from dataclasses import field as data_field
@@ -307,27 +308,29 @@ def _one(name: str, members: list[BookEntry], draw: Callable[[], float], choice:
     if len(members) <= 1:
         return
     first = sorted((entry for entry in members if entry.group_override), key=lambda entry: -entry.order)
-    chances: dict[str, dict[str, Json]] = {}
+    shares: Mapping[str, int] = {}
     if first:
         winner, told = first[0], _told("wi_group_priority", group=name)
     else:
-        sums = accumulate([0.0, *(each.group_weight for each in members)], _plus)
-        passed = [to_number(each) for each in sums]
+        passed = [to_number(each) for each in accumulate([0.0, *(each.group_weight for each in members)], _plus)]
         roll = draw() * passed[-1]
         place = next((place for place, weight in enumerate(passed[1:]) if roll <= weight), None)
         if place is None:
             return
-        if passed[-1] > 0:
-            shares = [round(100 * (then - now) / passed[-1]) for now, then in pairwise(passed)]
-            chances = {each.uid: {"chance": share} for each, share in zip(members, shares, strict=True)}
+        if 0 < passed[-1] < math.inf:
+            parts = zip(members, pairwise(passed), strict=True)
+            shares = {each.uid: round(100 * (then - now) / passed[-1]) for each, (now, then) in parts}
         winner = members[place]
-        told = _told("wi_group_drawn", group=name, of=len(members), **chances.get(winner.uid, {}))
+        told = _told("wi_group_drawn", group=name, of=len(members), **_chance(shares, winner))
     if winner in choice.left:
         choice.kept[winner.uid] = told
-    for entry in members:
-        if entry.uid != winner.uid:
-            details = {"group": name, "winner_uid": winner.uid, **chances.get(entry.uid, {})}
-            choice.take_out([entry], "wi_group_lost", details)
+    for entry in (each for each in members if each.uid != winner.uid):
+        details = {"group": name, "winner_uid": winner.uid, **_chance(shares, entry)}
+        choice.take_out([entry], "wi_group_lost", details)
+
+
+def _chance(shares: Mapping[str, int], entry: BookEntry) -> dict[str, Json]:
+    return {"chance": shares[entry.uid]} if shares else {}
 
 
 def _plus(total: float | str, weight: float | str) -> float | str:
@@ -481,10 +484,9 @@ class Scanner:
             if entry.uid in left.removed:
                 reason, details = left.removed[entry.uid]
                 before = self._ousted.get(entry.uid, ("", {}))
-                if reason != "wi_group_active":
-                    self._ousted[entry.uid] = reason, details
-                elif before[1].get("group") == details["group"]:
+                if reason == "wi_group_active" and before[1].get("group") == details["group"]:
                     reason, details = before  # it lost to the active one in an earlier loop: that is why
+                self._ousted[entry.uid] = reason, details
                 events.append(Event(LoopPart.GROUPS, entry.uid, False, reason, details))
             elif entry.uid in left.kept:
                 events.append(Event(LoopPart.GROUPS, entry.uid, True, *left.kept[entry.uid]))

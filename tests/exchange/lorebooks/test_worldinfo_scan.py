@@ -254,6 +254,14 @@ def test_an_active_entry_of_the_group_keeps_later_ones_out():
     assert out.details == {"group": "g", "winner_uid": "0"}
 
 
+@pytest.mark.parametrize("weight", [1e999, 0, -1, "10", None])
+def test_a_draw_among_odd_weights_says_a_chance_only_where_there_is_one(weight):
+    raws = [key("x", group="g", groupWeight=weight), key("x", group="g", groupWeight=weight)]
+    scanned = scan(raws, "x", draws=[0.5], settings=ONCE)
+    told = [event.details.get("chance", 0) for loop in scanned.loops for event in loop.events]
+    assert all(isinstance(each, int) and 0 <= each <= 100 for each in told)
+
+
 def test_who_lost_a_draw_is_told_so_in_later_loops_too():
     """That the winner was active by then hid that it was a draw, and with which chance."""
     raws = [key("x", group="g", groupWeight=10, content="x again"), key("x", group="g", groupWeight=30)]
