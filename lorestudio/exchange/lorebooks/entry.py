@@ -373,7 +373,8 @@ def _shown(raw: Mapping[str, Json]) -> dict[str, Json]:
         value = raw.get(name)
         if name in raw:
             usual = NEW_ENTRY.get(name)
-            told = name in ALWAYS or not (value is usual or name in _NOT_SHOWN or _as_new(name, value, usual))
+            as_new = value is usual or any(same_value(value, each) for each in (usual, *AS_NEW.get(name, ())))
+            told = name in ALWAYS or not (as_new or name in _NOT_SHOWN)
             if value is True and name == "delayUntilRecursion":
                 value = 1  # as SillyTavern's older versions write the first level
         else:
@@ -384,10 +385,6 @@ def _shown(raw: Mapping[str, Json]) -> dict[str, Json]:
     if isinstance(own, Mapping):
         wanted |= {f"{_FILTER}.{part}": own[part] for part, usual in _FILTERED.items() if own.get(part, usual) != usual}
     return wanted
-
-
-def _as_new(name: str, value: Json, usual: Json) -> bool:
-    return same_value(value, usual) or any(same_value(value, other) for other in AS_NEW.get(name, ()))
 
 
 def _line(name: str, value: Json) -> str:

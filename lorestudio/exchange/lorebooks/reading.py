@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
 from functools import partial
-from itertools import count
+from itertools import chain, count
 from operator import itemgetter
 from pathlib import Path
 from typing import Final
@@ -471,17 +471,16 @@ def _about_entries(raws: Sequence[Raw], entries: Sequence[BookEntry]) -> Iterato
 def _about_fields(raws: Sequence[Raw]) -> Iterator[str]:
     """What changes nothing: a slip in a name by itself, all others in one sentence."""
     known = USED | WITHOUT_EFFECT | {"automationId", "extensions"}
+    # SillyTavern's import of a card's book leaves in the extensions what it took over, too
     unknown = Counter(
         member
         for raw in raws
-        for member, value in raw.items()
+        for member, value in chain(
+            raw.items(),
+            ((f"extensions.{name}", True) for name in object_in(raw, "extensions") if name not in EXTENSIONS),
+        )
         if member not in known and value not in (None, "", [], {}) and not member.startswith(f"extensions.{OWN}")
     )
-    for raw in raws:
-        others = raw.get("extensions")
-        members = others if isinstance(others, Mapping) else ()
-        # SillyTavern's import of a card's book leaves there what it took over, too
-        unknown.update(f"extensions.{one}" for one in members if not (one in EXTENSIONS or one.startswith(OWN)))
     # other programs' fields are called otherwise, and mean otherwise
     slips = {member: hint for member in unknown if (hint := meant(member, USED, likeness=0.85))}
     for member, hint in slips.items():

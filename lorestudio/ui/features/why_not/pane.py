@@ -438,7 +438,10 @@ class WhyView(QWidget):
         cells, outcome = journeys.cells(entry), journeys.told(entry)
         chosen = next((cell for cell in cells if cell.stage == self._selection.stage), None)
         links = self._sources(trace, entry)
-        parts = [_paragraph(outcome.sentence, links, bold=True), *self._later(trace, entry)]
+        would = self._would.of(trace, entry)  # what the stages behind the one that stopped it would have done
+        later = would.sentences if would is not None else ()
+        parts = [_paragraph(outcome.sentence, links, bold=True)]
+        parts += [html.paragraph(tr("It {sentence}.", sentence=sentence)) for sentence in later]
         if chosen is not None:
             sentence = cell_sentence(trace, entry, records[chosen.stage], chosen)
             if sentence not in outcome.sentence:
@@ -463,12 +466,6 @@ class WhyView(QWidget):
                     if isinstance(source, int) and source in trace.entries:
                         links[f"entry:{source}"] = f"“{trace.entries[source].title}”"
         return links
-
-    def _later(self, trace: Trace, entry: int) -> list[str]:
-        """What the stages behind the one that stopped it would have done."""
-        would = self._would.of(trace, entry)
-        sentences = would.sentences if would is not None else ()
-        return [html.paragraph(tr("It {sentence}.", sentence=sentence)) for sentence in sentences]
 
     def _journey(
         self, trace: Trace, entry: int, cells: tuple[JourneyCell, ...], records: dict[str, StageRecord], said: str,
