@@ -459,10 +459,8 @@ class TracePane(Pane):
         if stale and self._session.busy:
             return Said(tr("{stale} The replay is under way.", stale=stale), "warning", passing=True)
         if stale:
-            again = "replay.all", tr("Replay all")
-            if stale == runs.stale:
-                again = "vault.reload", tr("Read again and replay")
-            return Said(stale, "warning", (again,), passing=True)
+            reload, again = ("vault.reload", tr("Read again and replay")), ("replay.all", tr("Replay all"))
+            return Said(stale, "warning", (reload if stale == runs.stale else again,), passing=True)
         preview = runs.preview_of(generation) if not self._live else None
         if preview is None:
             return None

@@ -343,11 +343,10 @@ class WhyView(QWidget):
         note = self._session.entry(number)
         ref = trace.entries.get(number) if trace is not None and number is not None else None
         entry = note or ref  # what is no note of the vault is known to the run only: a recap, a lorebook's entry
-        old = self._session.runs.outdated(selection.generation)
         if number is None and selection.left_out is not None:
             self._show_left_out(selection.left_out)
             return
-        shown = (id(trace), selection.entry, selection.stage, self.theme.palette.name, old)
+        shown = (id(trace), selection.entry, selection.stage, self.theme.palette.name)
         if entry is None or trace is None:
             self._shown = ()
             self._show_empty(note is not None)
@@ -361,9 +360,7 @@ class WhyView(QWidget):
         mark = fate_mark(end)
         self._show_head(entry.title, f"{entry.title}\n{entry.filename}", tr(mark.word))
         self._icon.setPixmap(mark_pixmap(mark, self.theme, 18))
-        body = html.paragraph(old, color=self.theme.palette.warning) if old else ""
-        body += self._body(trace, entry.id)
-        self.browser.setHtml(html.page(self.theme.palette, body))
+        self.browser.setHtml(html.page(self.theme.palette, self._body(trace, entry.id)))
         self._show_page()
 
     def _show_page(self) -> None:
