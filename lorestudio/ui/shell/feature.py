@@ -48,7 +48,7 @@ class Context(QObject):
         self.session, self.theme, self.settings = session, theme, settings
         self.selection = Selection(self)
         self.history = History(session, self.selection, self)
-        self.place = KeptPlace(session, self.selection, self)
+        self.place = KeptPlace(session, self.selection, self, settings)
         self.drafts = Drafts(self)
         session.reading.unsaved = lambda: self.drafts.all
         self.preview = LivePreview(

@@ -220,3 +220,4 @@ class MainWindow(QMainWindow):
                 end.callback(feature.stop)
             if self._arranged:
                 end.callback(self.context.layout.save)
+            end.callback(self.context.place.keep)

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final, TypeAlias
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, QSettings, Signal
 
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.entry import Entry, LeftOutNote, NoteKey, VaultIndex
-from lorestudio.studio.project.project import Project
+from lorestudio.domain.json_text import json_or_none
+from lorestudio.domain.texts import text_digest
+from lorestudio.studio.project.project import Project, is_demo
 from lorestudio.ui.state.session_state import SessionState
 from lorestudio.vault.index import changes_between
 
@@ -59,10 +62,10 @@ class Selection(QObject):
             self.entry_changed.emit()
             self.stage_changed.emit()
 
-    def choose_note(self, note: Entry | LeftOutNote) -> None:
-        """Look at a note of either kind."""
+    def choose_note(self, note: Entry | LeftOutNote, stage: str | None = None) -> None:
+        """Look at a note of either kind, and at a stage that an entry came to."""
         if isinstance(note, Entry):
-            self.choose_entry(note.id)
+            self.choose_entry(note.id, stage)
         else:
             self.choose_left_out(note)
 
@@ -200,6 +203,7 @@ MOST_RECENT: Final = 30
 class KeptPlace(QObject):
     """Follows a selection. After the same vaults and chat were read again, `restore` chooses what was chosen before.
 
+    With `settings` it does so when they are opened another time, too, but for the reply where the chat went on since.
     `moved` and `want` are told of files that have another name now, and of one to go to. `recent` are the files that
     were looked at, the last one first. `leaving` says that the same vaults and chat are about to be shown anew,
     `restored` whether they are shown now.
@@ -208,9 +212,13 @@ class KeptPlace(QObject):
     leaving = Signal()
     restored = Signal(bool)
 
-    def __init__(self, session: SessionState, selection: Selection, parent: QObject | None = None) -> None:
+    def __init__(
+        self, session: SessionState, selection: Selection, parent: QObject | None = None,
+        settings: QSettings | None = None,
+    ) -> None:  # fmt: skip
         super().__init__(parent)
-        self._session, self._selection = session, selection
+        self._session, self._selection, self._settings = session, selection, settings
+        self._messages = 0
         self._project: tuple[tuple[str, ...], Path | None] | None = None
         self._path: Path | None = None
         self._stage: str | None = None
@@ -254,15 +262,39 @@ class KeptPlace(QObject):
     def restore(self) -> bool:
         """Look at what was looked at before; False where another project is shown now."""
         same = self.is_same
-        self._project = self._identity()
         if same:
             self._choose_again()
         else:
+            self.keep()
             self._path, self._stage, self._seen, self._moves = None, None, (None, None), {}
             self.recent = []
+        self._project = self._identity()
+        self._messages = len(self._session.chat.messages) if self._session.chat is not None else 0
         self.restored.emit(same)
+        if not same:
+            self._go_back()
         self._moves = {}  # everybody has found by its old name what they looked for
         return same
+
+    def keep(self) -> None:
+        """Remember where the person is, for when the project is opened another time."""
+        if self._settings is not None and self._project is not None:
+            self._settings.setValue(self._key, json.dumps([self._messages, self._seen[0], str(self._path or "")]))
+
+    def _go_back(self) -> None:
+        """Look at what was looked at when the project was left; the demo has a first look of its own."""
+        if self._settings is None or self._session.project is None or is_demo(self._session.project):
+            return
+        match json_or_none(str(self._settings.value(self._key, ""))):
+            case [messages, (int() | None) as message, str() as note]:
+                self._seen = (message, None) if messages == self._messages else self._seen
+                self._path = Path(note) if note else None
+                self._choose_again()
+
+    @property
+    def _key(self) -> str:
+        places, chat = self._project or ((), None)
+        return f"left_at/{text_digest(*places, str(chat))}"
 
     def _choose_again(self) -> None:
         message, generation = self._seen
@@ -271,10 +303,8 @@ class KeptPlace(QObject):
             known = generation if generation in self._session.generations else self._session.generation_for(message)
             self._selection.choose_message(message, known)
         note = self._session.note_at(self._path) if self._path is not None else None
-        if isinstance(note, Entry):
-            self._selection.choose_entry(note.id, self._stage)
-        elif isinstance(note, LeftOutNote):
-            self._selection.choose_left_out(note)
+        if note is not None:
+            self._selection.choose_note(note, self._stage)
 
     def _identity(self) -> tuple[tuple[str, ...], Path | None] | None:
         project = self._session.project

@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from PySide6.QtCore import QSettings
 
-from lorestudio.domain.chat import Generation
+from lorestudio.domain.chat import Generation, Message
 from lorestudio.domain.entry import Entry, LeftOutNote, NoteProblem, VaultIndex
 from lorestudio.domain.records import replace
 from lorestudio.ui.state.selection import LONGEST, MOST_RECENT, History, KeptPlace, Selection, same_numbers
@@ -16,6 +17,7 @@ from tests.ui.worlds import BELL, CROWN, DAWNKEEP, SKARN, make_project
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from lorestudio.studio.project.project import Project
     from lorestudio.ui.state.session import Session
 
 BROKEN = LeftOutNote("Broken.md", "World", NoteProblem.NO_FRONT_MATTER, "No tag.")
@@ -247,6 +249,47 @@ def test_another_project_begins_anew(kept: KeptPlace, tmp_path: Path) -> None:
     assert kept.is_same
     assert kept.restore()
     assert (kept._selection.message, kept._selection.entry) == (None, None)
+
+
+LAST = 5, Generation(5)
+
+
+def test_a_project_that_is_opened_another_time_shows_what_was_looked_at(
+    make_session: Callable[..., Session], tmp_path: Path
+) -> None:
+    settings, project = (
+        QSettings(str(tmp_path / "window.ini"), QSettings.Format.IniFormat),
+        make_project(tmp_path / "a"),
+    )
+
+    def opened(now: Project) -> KeptPlace:
+        session = make_session(now)
+        place = KeptPlace(session, Selection(session), session, settings)
+        place.restored.connect(lambda _same: place._selection.choose_message(*LAST))  # as the chat does
+        assert not place.restore()
+        return place
+
+    def looked_at(place: KeptPlace) -> tuple[int | None, Generation | None, int | None]:
+        return place._selection.message, place._selection.generation, place._selection.entry
+
+    first = opened(project)
+    assert looked_at(first) == (*LAST, None)
+    first._selection.choose_message(2, first._session.generation_for(2))
+    first._selection.choose_entry(SKARN)
+    first._session.set_project(make_project(tmp_path / "b"))  # leaving keeps it
+    with first.held():
+        first._selection.clear()
+    assert not first.restore()
+    assert looked_at(first) == (*LAST, None), "another project has a place of its own"
+    again = opened(project)
+    assert looked_at(again) == (2, again._session.generation_for(2), SKARN)
+    again.keep()
+    assert project.chat is not None
+    longer = replace(project, chat=replace(project.chat, messages=(*project.chat.messages, Message("Ann", "More."))))
+    assert looked_at(opened(longer)) == (*LAST, SKARN), "where the chat went on, its end is asked about"
+    for key in settings.allKeys():
+        settings.setValue(key, '[7, "two", ""]')
+    assert looked_at(opened(project)) == (*LAST, None)
 
 
 def test_the_reply_that_is_to_come_is_looked_at_again(kept: KeptPlace) -> None:
