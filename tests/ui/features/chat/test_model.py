@@ -215,12 +215,16 @@ letters = st.lists(st.sampled_from("abcdef"), max_size=6)
 
 @given(letters, letters)
 def test_a_changed_chat_is_shown_as_if_it_were_another_and_what_is_unfolded_stays(before: str, after: str) -> None:
-    one, two = (Chat(tuple(Message("Ada", text, send_date=text) for text in texts)) for texts in (before, after))
+    one, two = (
+        Chat(tuple(Message("Ada", text, send_date=text, swipes=("old", text), swipe_id=1) for text in texts))
+        for texts in (before, after)
+    )
     model = ChatList()
     check(model)
     model.set_chat(one)
     for place in range(0, len(before), 2):
         model.toggle_expanded(place)
+        model.view_swipe(place, 0)
     places = places_in(two.messages, one.messages)
     rows_before = [model.row(place).text for place in range(model.rowCount())]
     kept = [QPersistentModelIndex(model.index(place)) for place in range(len(before))]
@@ -228,6 +232,9 @@ def test_a_changed_chat_is_shown_as_if_it_were_another_and_what_is_unfolded_stay
     model.change_chat(two, places)
     shown = ChatList()
     shown.set_chat(two)
+    for was in range(0, len(before), 2):
+        if was in places:
+            shown.view_swipe(places[was], 0)
     assert [model.row(place).text for place in range(model.rowCount())] == [
         shown.row(place).text for place in range(shown.rowCount())
     ]
