@@ -20,6 +20,7 @@ from lorestudio.studio.attach import captures, finding
 from lorestudio.studio.attach.captures import Capture, redacted
 from lorestudio.studio.attach.comparing import (
     CapturedAnswers,
+    ComparedCapture,
     PromptComparison,
     RequestKind,
     beside_replies,
@@ -28,7 +29,7 @@ from lorestudio.studio.attach.comparing import (
     matched,
 )
 from lorestudio.studio.attach.exchange import SentMessage, SentPrompt
-from lorestudio.studio.attach.finding import Grade, SearchedEntry, find_lore, unknown_lines
+from lorestudio.studio.attach.finding import FoundLore, Grade, SearchedEntry, find_lore, unknown_lines
 from lorestudio.studio.project.project import Project, demo_project
 from lorestudio.studio.prompt.assembly import assemble
 from lorestudio.studio.replay.simulator import Simulator
@@ -421,3 +422,14 @@ def test_story_headings_and_categories_in_other_words() -> None:
     one = DEEPLORE.asked_about(["Choose.", "## Categories\ncity (2)\n\n## Recent Chat\nWren (user): Hm."])
     assert one == ("city (2)", "Wren (user): Hm.")
     assert DEEPLORE.asked_about(["Name a colour."]) == ("Name a colour.",)
+
+
+def test_places_are_told_in_the_order_of_the_prompt():
+    late, early = (FoundLore(entry, Grade.BLOCK, message, 0, 4, "system", 1) for entry, message in ((0, 5), (1, 2)))
+    turn = PromptComparison((late,), (early,), titles={0: "Bell", 1: "Tower"})
+    places = ComparedCapture(None, turn).places
+    assert places == (
+        "Tower: as it was put in, message 3 (system, 1 before the end)",
+        "Bell: as it was put in, message 6 (system, 1 before the end)",
+    )
+    assert ComparedCapture(None).places == ()

@@ -136,6 +136,31 @@ def test_what_another_attempt_cannot_mend_fails_at_once(error):
     assert [kind for kind, _ in performer.failures] == ["recap"]
 
 
+@pytest.mark.parametrize("paused", [False, True])
+def test_a_wait_for_the_next_attempt_is_cut_short(paused):
+    begun = asyncio.Event()
+
+    async def forever(_):
+        begun.set()
+        await asyncio.Event().wait()
+
+    performer = Performer(failing(ValueError("busy")))
+    worker = made(performer, sleep=forever)
+
+    async def work():
+        await worker.enqueue(NewOperation("recap"))
+        running = asyncio.ensure_future(worker.run())
+        await begun.wait()
+        if paused:
+            await worker.pause()
+        else:
+            worker.hurry()
+        await asyncio.wait_for(running, 20)
+
+    asyncio.run(work())
+    assert performer.stored == ([] if paused else [("recap", "at last")])
+
+
 def test_while_a_failed_operation_waits_it_can_be_paused_and_goes_on_later():
     performer = Performer(failing(RuntimeError("busy")))
     worker = made(performer)
