@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
+from functools import lru_cache
 from typing import Final
 
 from msgspec import Struct, field
@@ -20,7 +21,14 @@ from lorestudio.domain.records import replace
 from lorestudio.domain.tokens import TokenCounter
 from lorestudio.settings.contextwindow import ContextWindowSettings
 from lorestudio.systems.base import Moment
-from lorestudio.systems.contextwindow.mapping import ContextWindow, MappedVault, mapped_pages, names, window_to_json
+from lorestudio.systems.contextwindow.mapping import (
+    ContextWindow,
+    KnownBook,
+    MappedVault,
+    mapped_pages,
+    names,
+    window_to_json,
+)
 from lorestudio.systems.contextwindow.selecting import (
     CandidateFate,
     MayTake,
@@ -30,12 +38,24 @@ from lorestudio.systems.contextwindow.selecting import (
     select,
     select_and_fill,
 )
-from lorestudio.systems.contextwindow.tokens import CutList, Cutting, Method, cut_elements, cut_turns, effective, half
+from lorestudio.systems.contextwindow.tokens import (
+    CountTokens,
+    CutList,
+    Cutting,
+    Method,
+    cut_elements,
+    cut_turns,
+    effective,
+    half,
+)
 from lorestudio.systems.known import Known
 
 ELEMENTS: Final = "elements"
 TURNS: Final = "turns"
 LORE: Final = "lore"
+
+MOST_COUNTS: Final = 65_536
+"""The tokens of so many turns are remembered from one reply to the next."""
 
 
 class Sharing(Struct, frozen=True):
@@ -71,11 +91,17 @@ class Fitted(Struct, frozen=True):
 
 
 def fit(
-    window: ContextWindow, text: str, sharing: Sharing, counter: TokenCounter, may_take: MayTake = everything
+    window: ContextWindow,
+    text: str,
+    sharing: Sharing,
+    counter: TokenCounter,
+    may_take: MayTake = everything,
+    known: CountTokens | None = None,
 ) -> Fitted:
     """Reduce the window to the budget: lore in map order, elements and turns cut (rules: context-window 12).
 
-    What fills, takes its lore first and leaves the rest to the others; else the lore has what they leave.
+    What fills, takes its lore first and leaves the rest to the others; else the lore has what they leave. `known`
+    counts turns.
     """
     budget = effective(sharing.budget, sharing.multiplier)
     fills = sharing.fill or sharing.fill_and_split
@@ -95,7 +121,7 @@ def fit(
         Cutting(limit, 1, sharing.method, text, sharing.preserve, sharing.source_compatible) for limit in limits
     ]
     elements = cut_elements(window.elements, cuttings[0], counter)
-    turns = cut_turns([turn.text for turn in window.history], cuttings[1], counter)
+    turns = cut_turns([turn.text for turn in window.history], cuttings[1], counter, known)
     shares |= {ELEMENTS: limits[0]} if window.elements else {}
     shares |= {TURNS: limits[1]} if window.history else {}
     if not fills:
@@ -192,9 +218,14 @@ class LorePage(Struct, frozen=True):
 
 
 def fit_pages(
-    vaults: Sequence[MappedVault], text: str, sharing: Sharing, counter: TokenCounter, paging: Paging
+    vaults: Sequence[MappedVault],
+    text: str,
+    sharing: Sharing,
+    counter: TokenCounter,
+    paging: Paging,
+    known: CountTokens | None = None,
 ) -> tuple[LorePage, ...]:
-    """Reduce every page to its share, in their order.
+    """Reduce every page to its share, in their order. `known` counts turns.
 
     The original does not pass “fill half” on where there are several pages (rules: context-window 16).
     """
@@ -206,14 +237,24 @@ def fit_pages(
             sharing = replace(sharing, fill_and_split=False)
     found = []
     for vault, size, budget in zip(vaults, sizes, budgets, strict=True):
-        fitted = fit(vault.window, text, replace(sharing, budget=budget), counter, vault.locks.may_take)
+        fitted = fit(vault.window, text, replace(sharing, budget=budget), counter, vault.locks.may_take, known)
         whole = content_tokens(vault.window, counter) if fitted.selection is None else 0
         found.append(LorePage(vault, fitted, size, budget, whole))
     return tuple(found)
 
 
 def page_size(window: ContextWindow, counter: TokenCounter) -> int:
-    """Tokens of the window's JSON as it is laid out for reading: names of fields count, too."""
+    """Tokens of the window's JSON as it is laid out for reading: names of fields count, too.
+
+    Without a conversation that is known from one reply to the next.
+    """
+    book = window.lore
+    if isinstance(book, KnownBook) and not window.history:
+        return book.found.of(book, (window.elements, counter.identity), lambda: _page_size(window, counter))
+    return _page_size(window, counter)
+
+
+def _page_size(window: ContextWindow, counter: TokenCounter) -> int:
     compact = json.dumps(window_to_json(window), ensure_ascii=False).encode("utf-8", "surrogatepass")
     # Python's own takes several times as long to lay a long chat out.
     return counter.count(laid_out(compact, indent=4).decode("utf-8", "surrogatepass"))
@@ -348,7 +389,9 @@ def fitted_pages(
         settings.preserve_text_matches,
         settings.source_compatible,
     )
-    return fit_pages(mapped_pages(moment, settings, text, known), text, sharing, counter, paging_of(settings))
+    pages, paging = mapped_pages(moment, settings, text, known), paging_of(settings)
+    turns = known.of(moment.index, ("counts", counter.identity), lambda: lru_cache(MOST_COUNTS)(counter.count))
+    return fit_pages(pages, text, sharing, counter, paging, turns)
 
 
 def paging_of(settings: ContextWindowSettings) -> Paging:

@@ -229,18 +229,18 @@ class _WindowRun(Run):
         elements = {entry.id for page in self.pages for entry in page.elements}
         self.candidates[:] = [entry for page in self.pages for entry in (*page.lore, *page.elements)]
         position, depth, role = int(Position.AFTER), 0, int(Role.SYSTEM)
-        injections, parts, text = [], [], ""
+        injections, parts, texts, end = [], [], list[str](), 0
         for entry in self.candidates:
             ledger.keep(entry, "cw_placed", position=position, depth=depth, role=role)
-            text += "\n\n" if text else ""
-            parts.append(PromptPart(len(text), len(text) + len(entry.content), entry.id))
-            text += entry.content
+            texts.append(f"\n\n{entry.content}" if end else entry.content)
+            end += len(texts[-1])
+            parts.append(PromptPart(end - len(entry.content), end, entry.id))
             tokens = self.counter.count(entry.content)
             label = "(context element)" if entry.id in elements else "(lorebook)"
             injections.append(Injection(entry.id, entry.title, label, tokens, entry.priority, position, depth, role,
                                         TAG, entry.content_hash))  # fmt: skip
         self.injections = tuple(injections)
-        if text:
+        if text := "".join(texts):
             self.blocks = (PromptBlock(TAG, position, depth, role, text, tuple(parts)),)
         return ledger.close(self.candidates, note="" if text else "no_prompt")
 

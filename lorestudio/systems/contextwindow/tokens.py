@@ -10,12 +10,12 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import StrEnum
 from functools import lru_cache
 from itertools import accumulate, takewhile
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeAlias
 
 from msgspec import Struct
 
@@ -30,6 +30,9 @@ LONGEST_WORD: Final = 50
 
 MOST_UNITS: Final = 10_000
 """A piece longer than this is counted by its length alone (rules: context-window 18)."""
+
+CountTokens: TypeAlias = Callable[[str], int]
+"""Tokens of a text."""
 
 _LETTERS: Final = frozenset({"Lu", "Ll", "Lt", "Lm", "Lo"})
 
@@ -188,6 +191,11 @@ def cut(costs: Sequence[int], limit: int, method: Method) -> tuple[CutItem, ...]
 
     Cutting in the middle can drop something though all of it would fit: each end has half of the limit.
     """
+    pairs = enumerate(zip(costs, _reasons(costs, limit, method), strict=True))
+    return tuple(CutItem(place, cost, reason is CutReason.FITS, reason) for place, (cost, reason) in pairs)
+
+
+def _reasons(costs: Sequence[int], limit: int, method: Method) -> list[CutReason]:
     room = half(limit) if method is Method.MIDDLE else limit
     stop = fitting(reversed(costs) if method is Method.TOP else costs, room)
     reasons = [CutReason.FITS] * stop + [CutReason.MISFIT_STOP] + [CutReason.AFTER_STOP] * len(costs)
@@ -200,8 +208,7 @@ def cut(costs: Sequence[int], limit: int, method: Method) -> tuple[CutItem, ...]
             fits = total + costs[place] <= room
             total += costs[place] if fits else 0
             reasons[place] = CutReason.FITS if fits else CutReason.MISFIT_SKIPPED
-    pairs = zip(costs, reasons, strict=True)
-    return tuple(CutItem(place, cost, reason is CutReason.FITS, reason) for place, (cost, reason) in enumerate(pairs))
+    return reasons
 
 
 def fitting(costs: Iterable[int], limit: int) -> int:
@@ -267,17 +274,23 @@ def cut_elements(elements: Sequence[str], how: Cutting, counter: TokenCounter) -
     return CutList.of(truncated_list(elements, how.limit, how.multiplier, how.method, counter))
 
 
-def cut_turns(texts: Sequence[str], how: Cutting, counter: TokenCounter) -> CutList:
-    """Which turns of these texts stay. Without words to preserve, one stays as soon as one of the same text does."""
-    if how.words or how.limit <= 0 or how.method is Method.MIDDLE:
-        found = cut_elements(texts, how, counter)
-        if how.words:
-            return found
-        kept = [texts[place] for place in found.order]
-    else:  # what is cut away of a long chat is not counted
+def cut_turns(texts: Sequence[str], how: Cutting, counter: TokenCounter, known: CountTokens | None = None) -> CutList:
+    """Which turns of these texts stay. Without words to preserve, one stays as soon as one of the same text does.
+
+    `known` counts as the counter does and remembers.
+    """
+    if how.words:
+        return cut_elements(texts, how, counter)
+    count, room, kept = known or counter.count, effective(how.limit, how.multiplier), texts
+    if how.limit > 0 and how.method is Method.MIDDLE:
+        every = list(map(count, texts))
+        if sum(every) > room:
+            reasons = _reasons(every, room, how.method)
+            kept = [text for text, reason in zip(texts, reasons, strict=True) if reason is CutReason.FITS]
+    elif how.limit > 0:  # what is cut away of a long chat is not counted
         inward = list(texts if how.method is Method.BOTTOM else reversed(texts))
-        kept = inward[: fitting(map(counter.count, inward), effective(how.limit, how.multiplier))]
-    costs = {text: counter.count(text) for text in kept}
+        kept = inward[: fitting(map(count, inward), room)]
+    costs = {text: count(text) for text in kept}
     order = tuple(place for place, text in enumerate(texts) if text in costs)
     return CutList((), order, sum(costs[texts[place]] for place in order))
 

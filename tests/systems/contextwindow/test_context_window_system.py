@@ -202,3 +202,39 @@ def test_settings_are_declared_once(field):
     info = ContextWindowSettings.model_fields[field]
     assert info.title
     assert info.description
+
+
+class Noting:
+    """Counts as CHARS_4 does and says what it was asked."""
+
+    name, exact, identity = "noting", False, "noting"
+
+    def __init__(self):
+        self.asked = []
+
+    def count(self, text):
+        self.asked.append(text)
+        return CHARS_4.count(text)
+
+
+def replayed(settings, replies=12):
+    """What was asked while a chat went on, and the traces."""
+    index, counter, system = VaultIndex(WORLD), Noting(), ContextWindowSystem(settings)
+    chat = tuple(Message("Wren", f"{'word ' * (place % 5)}{place}") for place in range(replies))
+    moments = [Moment(index, chat[:length], Turn(length, 0, 0), counter=counter) for length in range(1, replies)]
+    return counter.asked, [asyncio.run(system.decide(moment)).trace for moment in moments]
+
+
+def test_the_turns_of_a_chat_that_goes_on_are_counted_once():
+    settings = ContextWindowSettings(truncate_method="TruncateMiddle", with_conversation=True, total_token_budget=40)
+    asked, traces = replayed(settings)
+    said = [text for text in asked if text.startswith("word ")]
+    assert len(said) == len({*said}) > 4
+    assert traces[-1].stage("conversation").details["kept"] < 11, "not all of it fits"
+
+
+def test_pages_without_the_conversation_are_measured_once():
+    settings = ContextWindowSettings(pages_by="vaults", with_conversation=True, total_token_budget=4000)
+    asked, _ = replayed(settings)
+    measured = [text for text in asked if text.startswith("{") and '"Skarn"' in text]
+    assert len(measured) == len({*measured}) > 0
