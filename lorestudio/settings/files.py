@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from itertools import islice
 from pathlib import Path
-from typing import Final, Generic, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
 from lorestudio.domain import json_text
 from lorestudio.domain.file_names import free_path, underscored_name
@@ -126,15 +126,23 @@ def json_bytes(value: Json) -> bytes:
 
     Raises SettingsError for numbers that JSON has no spelling for.
     """
-    written = io.BytesIO()  # some pieces at a time: those of a large book's link take several times what they come to
-    pieces = json.JSONEncoder(ensure_ascii=False, indent=4, allow_nan=False).iterencode(value)
+    written = io.BytesIO()
+    write_json(written, value)
+    written.write(b"\n")
+    return written.getvalue()
+
+
+def write_json(written: io.BytesIO, value: object, spelled: Callable[[Any], Json] | None = None) -> None:
+    """Write the same without the last line end; `spelled` makes JSON of what is none. Raises SettingsError.
+
+    Some pieces at a time: those of a large book's link take several times what they come to.
+    """
+    pieces = json.JSONEncoder(ensure_ascii=False, indent=4, allow_nan=False, default=spelled).iterencode(value)
     try:
         while part := "".join(islice(pieces, 4096)):
             written.write(part.encode("utf-8", "backslashreplace"))  # halves of pairs become the escapes they came from
     except (ValueError, RecursionError) as error:
         raise SettingsError(f"The settings cannot be written as JSON ({error}). Correct the file by hand.") from None
-    written.write(b"\n")
-    return written.getvalue()
 
 
 def real_path(path: Path) -> Path:

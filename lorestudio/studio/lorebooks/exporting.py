@@ -111,7 +111,7 @@ class ExportPlan(Terse, frozen=True):
     @property
     def changes(self) -> ChangeSet:
         """The file and the link, as one step, with the notes that say something in two ways."""
-        book = NoteFileChange.of_bytes(self.target, self.before, self.written.data, self.source)
+        book = NoteFileChange(self.target, self.before, self.written.data, home=self.source)
         linking: tuple[NoteFileChange, ...] = ()
         if self.link is not None:
             settled = (note for note in self.notes if note.settled != note.text)
@@ -371,7 +371,7 @@ def _original(choice: ExportChoice, target: Path, link: BookLink | None) -> tupl
     if choice.card is not None:
         return choice.card, read_file(choice.card)
     if link is not None and link.form == choice.form and link.original:
-        return Path(link.file), link.original.encode()
+        return Path(link.file), link.original
     if not BY_NAME[choice.form].makes_new:
         for path in (target, *((Path(link.file),) if link is not None and link.form == choice.form else ())):
             if path.is_file():
@@ -403,7 +403,7 @@ def _linking(
     )
     path = vault.path(place)
     before = read_note(path)[0] if path.exists() else None
-    return NoteFileChange(path, before, made.text)
+    return NoteFileChange(path, before, made.data)
 
 
 def _place(folder: str, name: str) -> str:

@@ -59,7 +59,7 @@ class Twin(StrEnum):
 
 
 class BookFileRead(Terse, frozen=True):
-    """A file of lore as it was read. `original` is its text, "" of a picture or an archive.
+    """A file of lore as it was read. `original` is its text in UTF-8, b"" of a picture or an archive.
 
     It is None for Markdown, which no book is written back into.
     """
@@ -67,7 +67,7 @@ class BookFileRead(Terse, frozen=True):
     unprinted = ("lore", "original")
 
     path: Path
-    original: str | None
+    original: bytes | None
     lore: Lore
     heads: bool = False
 
@@ -123,7 +123,7 @@ class ImportPlan:
     def planned(self) -> Planned:
         """All of it as one step, in which each link has its whole book once more: spelled for who writes it."""
         changes = tuple(
-            NoteFileChange(self.folder / one.place, None, one.text) if isinstance(one, BookLink) else one
+            NoteFileChange(self.folder / one.place, None, one.data) if isinstance(one, BookLink) else one
             for one in self.made
         )
         remarks = told_once(remark for report in self.reports for remark in report.remarks)
@@ -251,7 +251,7 @@ class _Making:
             done = self._make(note, "/".join(filter(None, (folder, inner))), lore.name, uid)
             change = self.changes[-1] if done.filename else None
             if isinstance(change, NoteFileChange):
-                notes[uid] = LinkedNote(done.filename, change.after or "")
+                notes[uid] = LinkedNote(done.filename, change.new or b"")
             yield done
         if notes and book.original is not None:
             place = f"{folder}/{note_name(name, 'Lorebook')}{SUFFIX}"

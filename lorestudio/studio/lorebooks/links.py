@@ -6,6 +6,9 @@ moved together with the notes.
 
 from __future__ import annotations
 
+import codecs
+import io
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import product
 from pathlib import Path
@@ -20,26 +23,32 @@ from lorestudio.exchange.json_file import parse_document, read_file, same_value
 from lorestudio.exchange.lorebooks.documents import Lore
 from lorestudio.exchange.lorebooks.notes import Raw
 from lorestudio.exchange.problems import checked
-from lorestudio.settings.files import READ_AT_MOST, json_bytes
+from lorestudio.settings.files import READ_AT_MOST, write_json
 from lorestudio.studio.notes.vault_notes import VaultNotes
 from lorestudio.vault.folder import walked
 
 SUFFIX: Final = ".book.json"
 _VERSION: Final = 1
+_TOGETHER: Final = 65536
 _ADVICE: Final = "Delete the file; then the book can be imported or exported again."
 
 
 class LinkedNote(Terse, frozen=True):
-    """A note as it was when it last agreed with its entry. `filename` is relative to the vault.
+    """A note as it was when it last agreed with its entry. `filename` is relative to the vault, `data` its text.
 
     `said` is the entry that it was then, where the book's format could not say all of it; else None.
     """
 
-    unprinted = ("text", "said")
+    unprinted = ("data", "said")
 
     filename: str
-    text: str
+    data: bytes
     said: Raw | None = None
+
+    @property
+    def text(self) -> str:
+        """The text of the note."""
+        return self.data.decode()
 
 
 class BookLink(Terse, frozen=True):
@@ -47,8 +56,8 @@ class BookLink(Terse, frozen=True):
 
     `entries` are the book's as World Info has them, by uid as text and in the order of the file; `notes` the note of
     each; those of `apart` have none, because they were left out. An entry keeps its uid also where the file numbers its
-    entries by their places, and has another one for it (`known_entries`). `original` is the text of the book's file, ""
-    where that is no text.
+    entries by their places, and has another one for it (`known_entries`). `original` is the text of the book's file in
+    UTF-8, b"" where that is no text.
     """
 
     unprinted = ("entries", "notes", "original")
@@ -59,24 +68,31 @@ class BookLink(Terse, frozen=True):
     folder: str
     entries: Mapping[str, Raw]
     notes: Mapping[str, LinkedNote]
-    original: str = ""
+    original: bytes = b""
     place: str = ""
     """Where the link itself lies in the vault."""
     heads: bool = False
     """Whether what NovelAI puts before and behind an entry is part of its text."""
 
     @property
-    def text(self) -> str:
-        """The link as it is written."""
-        return json_bytes({
+    def data(self) -> bytes:
+        """The link as it is written; of a large book's text some at a time, as spelled it is there several times."""
+        before = {
             "version": _VERSION, "book": self.book, "file": self.file, "format": self.form, "folder": self.folder,
-            "entries": self.entries,
-            "notes": {uid: _spelled(note) for uid, note in self.notes.items()},
-            "original": self.original, **({"heads": True} if self.heads else {}),
-        }).decode()  # fmt: skip
+            "entries": self.entries, "notes": self.notes,
+        }  # fmt: skip
+        written = io.BytesIO()
+        write_json(written, before, _spelled)
+        written.seek(-len("\n}"), io.SEEK_END)
+        written.write(b',\n    "original": "')
+        places = range(0, len(self.original), _TOGETHER)
+        for part in codecs.iterdecode((self.original[at : at + _TOGETHER] for at in places), "utf-8"):
+            written.write(json.dumps(part, ensure_ascii=False)[1:-1].encode())
+        written.write(b'",\n    "heads": true\n}\n' if self.heads else b'"\n}\n')
+        return written.getvalue()
 
 
-def _spelled(note: LinkedNote) -> dict[str, Json]:
+def _spelled(note: LinkedNote) -> Json:
     return {"note": note.filename, "text": note.text, **({} if note.said is None else {"said": note.said})}
 
 
@@ -106,9 +122,10 @@ def read_link(vault: Path, place: str) -> BookLink:
     """The link in that file of the vault. Raises InputError."""
     path = vault / place
     found = checked(_Link, parse_document(read_file(path, READ_AT_MOST), path, "link of a book"), path, _ADVICE)
-    notes = {uid: LinkedNote(note.note, note.text, note.said) for uid, note in found.notes.items()}
+    notes = {uid: LinkedNote(note.note, note.text.encode(), note.said) for uid, note in found.notes.items()}
+    original = found.original.encode()
     return BookLink(
-        found.book, found.file, found.form, found.folder, found.entries, notes, found.original, place, found.heads
+        found.book, found.file, found.form, found.folder, found.entries, notes, original, place, found.heads
     )  # fmt: skip
 
 
@@ -124,17 +141,18 @@ def link_to(links: Sequence[BookLink], file: Path) -> BookLink | None:
     return next((link for link in links if Path(link.file) == file), None)
 
 
-def original_text(data: bytes) -> str:
-    """The text of a book's file, "" for a picture or an archive."""
+def original_text(data: bytes) -> bytes:
+    """The text of a book's file as it is in it, b"" for a picture or an archive."""
     try:
-        return data.decode()
+        data.decode()
     except UnicodeDecodeError:
-        return ""
+        return b""
+    return data
 
 
 def linked_note(filename: str, text: str, said: Raw, entry: Raw) -> LinkedNote:
     """A note that said the entry `said`, of which the book holds `entry` now."""
-    return LinkedNote(filename, text, None if same_value(said, entry) else said)
+    return LinkedNote(filename, text.encode(), None if same_value(said, entry) else said)
 
 
 def linked(link: BookLink, entries: Mapping[str, Raw], notes: Mapping[str, LinkedNote], data: bytes) -> BookLink:

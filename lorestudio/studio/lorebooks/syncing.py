@@ -196,12 +196,12 @@ def plan_sync(
     if moved:
         both.base = {uid: both.base[uid] for uid in (*placed, *both.base)}
     after = replace(linked(link, both.base, both.notes, data if book is None else book), file=str(path))
-    changes = [] if book is None else [NoteFileChange.of_bytes(path, data, book, vault.folder)]
+    changes = [] if book is None else [NoteFileChange(path, data, book, home=vault.folder)]
     changes += both.changes
     place = vault.path(link.place)
     known = read_note(place)[0] if place.exists() else None
     if known is None or book is not None or moved or replace(after, original=link.original) != link:
-        changes.append(NoteFileChange(place, known, after.text))
+        changes.append(NoteFileChange(place, known, after.data))
     remarks = []
     if book is not None and path.parent.name == _WORLDS:
         remarks.append(
@@ -251,7 +251,7 @@ def found_link(vault: VaultNotes, path: Path, rules: ParseRules) -> BookLink:
             filename, raw = own[uid]
             differs = _changed(restored(entry, raw), entry)
             entries[uid] = {name: _UNKNOWN if name in differs else value for name, value in entry.items()}
-            notes[uid] = LinkedNote(filename, "")
+            notes[uid] = LinkedNote(filename, b"")
     if not notes:
         raise InputError(path, f"no note of the vault says that it is of this book ({BOOK}: {lore.name}). Import it.")
     folder = commonpath([note.filename.rpartition("/")[0] for note in notes.values()])
@@ -361,7 +361,7 @@ class _Both:
         now = was if text == note.text or said.left_out else restored(was, said.raw)
         here = _changed(was, now)
         if not here and not there:
-            self.notes[uid] = replace(note, filename=filename, text=text)
+            self.notes[uid] = replace(note, filename=filename, data=text.encode())
             return None
         mine = _with_members(base, now, here)  # what the book could not say is no change
         decided = self.choice.decided.get(uid, {})
@@ -433,7 +433,7 @@ class _Both:
             name = self._names.get(self.link.folder, note_name(note.title, f"Entry {uid}"))
             if self.choice.new:
                 self.changes.append(NoteFileChange(self.vault.path(name), None, note.text))
-                self.base[uid], self.notes[uid] = raw, LinkedNote(name, note.text)
+                self.base[uid], self.notes[uid] = raw, LinkedNote(name, note.text.encode())
             yield SyncItem(uid, note.title, name, SyncState.NEW_THERE, settled=self.choice.new)
 
     def _new_here(self, known: Collection[str]) -> Iterator[SyncItem]:
@@ -454,7 +454,7 @@ class _Both:
             if self.choice.new:
                 raw = {"uid": highest, **said.raw}
                 self.there[uid] = self.base[uid] = raw
-                self.notes[uid] = LinkedNote(filename, text)
+                self.notes[uid] = LinkedNote(filename, text.encode())
             yield SyncItem(filename, said.title, filename, SyncState.NEW_HERE, settled=self.choice.new)
 
 

@@ -207,9 +207,7 @@ class _BookText(Terse, frozen=True):
     def change(self, entries: Mapping[str, Mapping[str, Json] | None]) -> NoteFileChange:
         """What `changed` does to the file. Raises VaultError."""
         after = self.changed(entries)
-        if self.other is not None:
-            return NoteFileChange.of_bytes(self.path, self.data, after, self.path.parent)
-        return NoteFileChange(self.path, self.data.decode(), after.decode())
+        return NoteFileChange(self.path, self.data, after, home=None if self.other is None else self.path.parent)
 
 
 _NOTHING: Final = object()
@@ -414,7 +412,7 @@ def entry_changes(book: NoteFileChange) -> Iterator[NoteFileChange]:
 
     Nothing is said of entries that have another number alone, as their place in the file is one.
     """
-    read = (_parsed(book.path, book.data(text)) for text in (book.before or "", book.after or ""))
+    read = (_parsed(book.path, data or b"") for data in (book.old, book.new))
     before, after = ({uid: entry_text(found[0][1]) for uid, found in each.found.items()} for each in read)
     old, new = (
         {uid: text for uid, text in one.items() if other.get(uid) != text}
@@ -456,6 +454,6 @@ def _planned(title: str, paths: Sequence[Path], change: _Change) -> Planned:
             entries |= change(each, raw, free)
         count += sum(raw is None or raw != book.entry(uid) for uid, raw in entries.items())
         made = book.change(entries)
-        changes += [made] if made.before != made.after else []
+        changes += [] if made.is_idle else [made]
     what = named[0] if len(named) == 1 else f"{len(named)} entries"
     return Planned(ChangeSet(title.format(what=what), tuple(changes)), entries=count)

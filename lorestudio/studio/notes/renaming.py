@@ -555,7 +555,7 @@ def _plan(
     for name, after in beside.items():
         path = home.path(name)
         if path not in done and (data := read_bytes(path)) is not None:
-            moved = NoteFileChange.of_bytes(path, data, data, home.folder)
+            moved = NoteFileChange(path, data, data, home=home.folder)
             made.append(replace(moved, new_path=home.path(after)))
     told = [f"{remark} In {listed(sources)}." for remark, sources in remarks.items()]
     try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import tracemalloc
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -17,9 +18,10 @@ from lorestudio.exchange.lorebooks.crossing import Fidelity
 from lorestudio.exchange.lorebooks.entry import NEW_ENTRY
 from lorestudio.exchange.lorebooks.reading import as_notes
 from lorestudio.exchange.problems import InputError
+from lorestudio.settings.files import json_bytes
 from lorestudio.studio.lorebooks.exporting import ExportChoice, ExportPlan, plan_export
 from lorestudio.studio.lorebooks.importing import ImportChoice, ImportPlan, Twin, both_lines, plan_import, read_books
-from lorestudio.studio.lorebooks.links import BookLink, links_of
+from lorestudio.studio.lorebooks.links import BookLink, LinkedNote, links_of
 from lorestudio.studio.lorebooks.syncing import SyncChoice, SyncPlan, plan_sync
 from lorestudio.studio.notes.changes.log import ChangeLog
 from lorestudio.studio.notes.vault_notes import read_vault_notes
@@ -83,16 +85,40 @@ def test_an_import_is_one_step_that_can_be_undone(tmp_path: Path) -> None:
 def test_a_link_is_spelled_for_who_writes_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     spelled: list[str] = []
 
-    def text(link: BookLink) -> str:
+    def data(link: BookLink) -> bytes:
         spelled.append(link.place)
-        return "{}"
+        return b"{}"
 
-    monkeypatch.setattr(BookLink, "text", property(text))
+    monkeypatch.setattr(BookLink, "data", property(data))
     made = plan(vault(tmp_path), book(tmp_path, BELL), book(tmp_path, {**BELL, "content": "Dry."}, name="Land"))
     assert (len(made.entries), spelled) == (2, [])
     order = [change.path.name for change in made.planned.changes.changes]
     assert order == ["Bell.md", "Sea.book.json", "Bell.md", "Land.book.json"]
     assert spelled == ["Sea/Sea.book.json", "Land/Land.book.json"]
+
+
+@pytest.mark.parametrize("heads", [False, True])
+@pytest.mark.parametrize("size", [0, 1, 65535, 65536, 200_000])
+def test_a_link_is_spelled_as_any_document(size: int, *, heads: bool) -> None:
+    text = "".join('a\U0001f409\n"é'[place % 5] for place in range(size))
+    note = LinkedNote("Sea/Bell.md", b"# Bell", {"uid": 0})
+    link = BookLink("Sea", "/Sea.json", "x", "Sea", {"0": BELL}, {"0": note}, text.encode(), "", heads)
+    assert link.data == json_bytes({
+        "version": 1, "book": "Sea", "file": "/Sea.json", "format": "x", "folder": "Sea", "entries": {"0": BELL},
+        "notes": {"0": {"note": "Sea/Bell.md", "text": "# Bell", "said": {"uid": 0}}}, "original": text,
+        **({"heads": True} if heads else {}),
+    })  # fmt: skip
+
+
+def test_a_large_book_of_emoji_is_spelled_and_planned_in_its_bytes(tmp_path: Path) -> None:
+    path = book(tmp_path, *({**BELL, "comment": f"B{uid}", "content": "\U0001f409 \n" * 400} for uid in range(500)))
+    path.write_text(json.dumps(json.loads(path.read_text("utf-8")), ensure_ascii=False), "utf-8")
+    made = plan(vault(tmp_path), path)
+    tracemalloc.start()
+    spelled = [change.new or b"" for change in made.planned.changes.changes if change.path.suffix == ".json"]
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 2 * len(spelled[0])
 
 
 def test_the_folder_of_the_book_in_other_capitals_is_the_one_that_is_there(tmp_path: Path) -> None:
@@ -110,7 +136,7 @@ def test_the_link_remembers_which_entry_is_which(tmp_path: Path) -> None:
     assert (link.book, link.file, link.form, link.folder) == ("Sea", str(path), "sillytavern", "Sea")
     assert link.notes["0"].filename == "Sea/Bell.md"
     assert link.notes["0"].text == (place / "Sea/Bell.md").read_text(encoding="utf-8")
-    assert link.original == path.read_text(encoding="utf-8")
+    assert link.original == path.read_bytes()
     with pytest.raises(InputError, match=r"linked to this book already \(Sea/Sea.book.json\)"):
         plan(place, path)
 

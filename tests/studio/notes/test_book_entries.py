@@ -205,7 +205,7 @@ def test_an_entry_of_a_card_or_another_program_is_edited_in_its_file(tmp_path: P
     (change,) = planned.changes.changes
     ChangeLog(tmp_path / "log", [tmp_path]).apply(planned.changes)
     assert "comment: Another name" in read_text(path / f"uid {uid}")[0]
-    assert path.read_bytes() == change.data(change.after or "")
+    assert path.read_bytes() == change.new or b""
 
 
 def test_what_the_form_of_another_program_has_no_place_for_is_refused(tmp_path: Path) -> None:
@@ -269,7 +269,7 @@ def test_an_entry_is_taken_out_of_a_file_where_its_number_is_its_place(tmp_path:
     uid = str(before[1]["uid"])
     planned = plan_removal([path / f"uid {uid}"])
     (change,) = planned.changes.changes
-    after = parse_lore(change.data(change.after or ""), path).entries
+    after = parse_lore(change.new or b"", path).entries
     assert [raw["comment"] for raw in after] == [raw["comment"] for raw in before if str(raw["uid"]) != uid]
     (told,) = entry_changes(change)  # the others are as they were
     assert (told.path, told.after) == (path / f"uid {uid}", None)

@@ -111,7 +111,7 @@ def test_a_folder_in_a_file_of_risu_gets_no_number_and_is_said_to_be_one(tmp_pat
     moved = [places[title] for title in ("Harbour", "Places", "Bell")]  # dragged in the table, where it stands
     assert ranks.moved(moved, range(2, 3)) == {path / "uid 2": 110}
     (change,) = plan_numbers([], ranks.name, ranks.stepped(ranks.in_order(), 5)).changes.changes
-    after = json.loads(change.data(change.after or ""))["data"]
+    after = json.loads(change.new or b"")["data"]
     assert after == [folder, {**harbour, "insertorder": 95}, bell]
     with pytest.raises(VaultError, match=r"The uid 0 of “Book\.json” is a folder there, and no entry"):
         plan_title(path / "uid 0", "Other")

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from difflib import SequenceMatcher
 from enum import StrEnum
 from pathlib import Path
+from typing import Final
 
 from msgspec import Struct
 
@@ -15,34 +18,56 @@ from lorestudio.vault.links.canvas import CANVAS_SUFFIX, named
 from lorestudio.vault.links.references import references
 from lorestudio.vault.writer import encode_note
 
+_HALF: Final = re.compile(rb"\xed[\xa0-\xbf]")
+"""Half of a character as `surrogatepass` spells it."""
 
-class NoteFileChange(Struct, frozen=True):
+
+@dataclass(frozen=True, slots=True, init=False)
+class NoteFileChange:
     """What happens to one file; the texts are as `read_note` gives them, with line ends and byte order mark.
 
     `before` None: the file is made. `after` None: it goes to the trash. `new_path`: it is moved there, with `after` as
     its text. `home`: it is no note but another program's file, written together with this vault's folder; it may lie
     anywhere unless it is moved, and its texts are its bytes as Latin-1.
+
+    Bytes are held, of texts too: one emoji makes a text of Python's four times as large.
     """
 
     path: Path
-    before: str | None
-    after: str | None
-    new_path: Path | None = None
-    home: Path | None = None
+    old: bytes | None
+    new: bytes | None
+    new_path: Path | None
+    home: Path | None
 
-    @classmethod
-    def of_bytes(cls, path: Path, before: bytes | None, after: bytes, home: Path) -> NoteFileChange:
-        """What happens to a file of another program."""
-        return cls(path, None if before is None else before.decode("latin-1"), after.decode("latin-1"), home=home)
+    def __init__(
+        self, path: Path, old: str | bytes | None, new: str | bytes | None,
+        new_path: Path | None = None, home: Path | None = None,
+    ) -> None:  # fmt: skip
+        """Take in the texts before and after, or their bytes."""
+        coding = "utf-8" if home is None else "latin-1"
+        old, new = (text.encode(coding, "surrogatepass") if isinstance(text, str) else text for text in (old, new))
+        for name, value in zip(self.__slots__, (path, old, new, new_path, home), strict=True):
+            object.__setattr__(self, name, value)
 
     @property
-    def coding(self) -> str:
-        """How its texts are bytes."""
-        return "utf-8" if self.home is None else "latin-1"
+    def before(self) -> str | None:
+        """Its text from before."""
+        return self._text(self.old)
 
-    def data(self, text: str) -> bytes:
-        """The bytes that one of its texts has on disk. Raises SaveError where it has none."""
-        return encode_note(self.path, text) if self.home is None else text.encode(self.coding)
+    @property
+    def after(self) -> str | None:
+        """Its text afterwards."""
+        return self._text(self.new)
+
+    def _text(self, data: bytes | None) -> str | None:
+        coding = "utf-8" if self.home is None else "latin-1"
+        return None if data is None else data.decode(coding, "surrogatepass")
+
+    def check(self) -> None:
+        """Raises SaveError where a text cannot be written, because half of a character is in it."""
+        for data in (self.old, self.new):
+            if self.home is None and data is not None and _HALF.search(data):
+                encode_note(self.path, data.decode("utf-8", "surrogatepass"))
 
     @property
     def place(self) -> Path:
@@ -52,14 +77,14 @@ class NoteFileChange(Struct, frozen=True):
     @property
     def is_idle(self) -> bool:
         """Whether it leaves the file as it is."""
-        return self.before is not None and self.before == self.after and self.place == self.path
+        return self.old is not None and self.old == self.new and self.place == self.path
 
     @property
     def inverse(self) -> NoteFileChange:
         """What undoes it. Undoing the making of a note puts it into the trash."""
         if self.new_path is None:
-            return NoteFileChange(self.path, self.after, self.before, home=self.home)
-        return NoteFileChange(self.new_path, self.after, self.before, self.path, self.home)
+            return NoteFileChange(self.path, self.new, self.old, home=self.home)
+        return NoteFileChange(self.new_path, self.new, self.old, self.path, self.home)
 
 
 class ChangeSet(Struct, frozen=True):
@@ -130,9 +155,9 @@ def changed_references(changes: ChangeSet) -> tuple[int, int]:
     """How many references another spelling gets, and in how many files."""
     links = files = 0
     for change in changes.changes:
-        if change.before is None or change.after is None or change.before == change.after:
+        if change.old is None or change.new is None or change.old == change.new:
             continue
-        before, after = (_named(change.path, text) for text in (change.before, change.after))
+        before, after = (_named(change.path, text or "") for text in (change.before, change.after))
         amount = sum(old != new for old, new in zip(before, after, strict=False)) + abs(len(before) - len(after))
         links += amount
         files += amount > 0
@@ -147,7 +172,7 @@ def _named(path: Path, text: str) -> Sequence[object]:
 
 def difference(change: NoteFileChange) -> tuple[DifferenceLine, ...]:
     """What happens to the text of one note, with a little of what stays around it."""
-    if change.before == change.after:
+    if change.old == change.new:
         return ()
     old, new = ((text or "").splitlines() for text in (change.before, change.after))
     return tuple(_lines(old, new))

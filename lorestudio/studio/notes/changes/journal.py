@@ -17,7 +17,6 @@ from msgspec import Struct
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.records import replace
 from lorestudio.settings.files import READ_AT_MOST, append_line, read_whole, write_atomically
-from lorestudio.studio.notes.changes.change_set import NoteFileChange
 from lorestudio.trace.storage.serialize import record_from_json, record_to_json
 from lorestudio.trace.wording import plural
 
@@ -84,8 +83,19 @@ class RunKind(StrEnum):
     REDO = "redo"
 
 
-class LoggedChange(NoteFileChange, frozen=True):
-    """A change with the digests of its texts in place of them."""
+class LoggedChange(Struct, frozen=True):
+    """A `NoteFileChange` with the digests of its texts in place of them."""
+
+    path: Path
+    before: str | None
+    after: str | None
+    new_path: Path | None = None
+    home: Path | None = None
+
+    @property
+    def place(self) -> Path:
+        """Where the file is afterwards."""
+        return self.new_path or self.path
 
 
 class ChangeRun(Struct, frozen=True):

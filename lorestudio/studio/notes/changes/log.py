@@ -20,7 +20,6 @@ from typing import Final
 
 from msgspec import Struct
 
-from lorestudio.domain.records import replace
 from lorestudio.studio.notes.changes.change_set import (
     ChangedMeanwhileError,
     ChangeSet,
@@ -285,19 +284,18 @@ class Runner(Struct):
     def texts(self, change: LoggedChange) -> NoteFileChange:
         """The change with its texts. Raises VaultError where one is lost."""
         before, after = (
-            None if digest is None else self.snapshots.blobs.read(digest).decode(change.coding)
-            for digest in (change.before, change.after)
+            None if digest is None else self.snapshots.blobs.read(digest) for digest in (change.before, change.after)
         )
         return NoteFileChange(change.path, before, after, change.new_path, change.home)
 
     def since(self, change: NoteFileChange) -> NoteFileChange:
         """The change of a note with what was written there since, as far as both are about other lines of it."""
         data = read_bytes(change.path) if change.path.suffix == NOTE_SUFFIX else None
-        if data is None or change.before is None or change.after is None or data == change.data(change.before):
+        if data is None or data == change.old or (before := change.before) is None or (after := change.after) is None:
             return change
         try:
-            now = data.decode("utf-8")
-            return replace(change, before=now, after=joined(three_way(change.before, now, change.after), {}))
+            after = joined(three_way(before, data.decode("utf-8"), after), {})
+            return NoteFileChange(change.path, data, after, change.new_path, change.home)
         except ValueError:  # no text, or a person has to decide
             return change
 
@@ -309,8 +307,8 @@ class Runner(Struct):
     def _keep_texts(self, wanted: ChangeSet, kept: Look) -> None:
         """Undoing and redoing need both texts; what a file held before is kept already, as a snapshot of it."""
         with history_kept(wanted.changes[0].path, self.folder):
-            made = (each.data(each.after) for each in looked_after(wanted.changes, kept) if each.after is not None)
-            # Made one by one, as they are many; the vault itself holds them, so the disk need not be waited for.
+            made = (each.new for each in looked_after(wanted.changes, kept) if each.new is not None)
+            # The vault itself holds them, so the disk need not be waited for.
             self.snapshots.blobs.put(made, sync=False)
 
     def _kept_texts(self, run: ChangeRun, failures: Mapping[Path, OSError]) -> str:
@@ -385,8 +383,7 @@ def _remove_empty(folders: Sequence[Path]) -> None:
 
 
 def _logged(change: NoteFileChange) -> LoggedChange:
-    texts = (change.before, change.after)
-    before, after = (None if text is None else digest_of(change.data(text)) for text in texts)
+    before, after = (None if data is None else digest_of(data) for data in (change.old, change.new))
     return LoggedChange(change.path, before, after, change.new_path, change.home)
 
 
@@ -603,7 +600,7 @@ def _each_once(changes: Sequence[NoteFileChange]) -> tuple[NoteFileChange, ...]:
     kept: list[NoteFileChange] = []
     known: dict[str, int] = {}
     for change in changes:
-        if change.before in {None, change.after} or change.after is None:
+        if change.old in {None, change.new} or change.new is None:
             kept.append(change)
             continue
         place = os.path.realpath(change.path)
@@ -612,7 +609,7 @@ def _each_once(changes: Sequence[NoteFileChange]) -> tuple[NoteFileChange, ...]:
             kept.append(change)
             continue
         other = kept[known[place]]
-        if (other.after, other.new_path, change.new_path) == (change.after, None, None):
+        if (other.new, other.new_path, change.new_path) == (change.new, None, None):
             kept[known[place]] = change if str(change.path) == place else other
         else:
             names = f"“{change.path}” and “{other.path}”"

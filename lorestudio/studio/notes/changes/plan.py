@@ -18,6 +18,7 @@ from msgspec import Struct
 
 from lorestudio.settings.files import READ_AT_MOST, read_whole
 from lorestudio.studio.notes.changes.change_set import ChangedMeanwhileError, ChangeSet, NoteFileChange
+from lorestudio.studio.notes.changes.journal import LoggedChange
 from lorestudio.studio.notes.trash import Trash, Trashed
 from lorestudio.vault.files import SaveError, refused
 from lorestudio.vault.writer import digest_of, move_note, remove_note, same_place, save_note
@@ -86,12 +87,9 @@ class MakeFolder(DiskStep):
 
 @dataclass(slots=True)
 class Write(DiskStep):
-    """A file gets the text after `change`; `before` None: it is made, with the permission bits of `like`, if any.
+    """A file gets the bytes `after`; `before` None: it is made, with the permission bits of `like`, if any."""
 
-    The bytes are made when they are written: those of a large lorebook, or of all its notes, would be there twice.
-    """
-
-    change: NoteFileChange
+    after: bytes
     before: bytes | None
     like: Path | None = None
 
@@ -103,19 +101,15 @@ class Write(DiskStep):
     def do(self) -> None:
         """Write the new content."""
         mode = None if self.like is None else _mode(self.like)
-        save_note(self.path, self._after, None if self.before is None else digest_of(self.before), mode=mode)
+        save_note(self.path, self.after, None if self.before is None else digest_of(self.before), mode=mode)
 
     def undo(self) -> None:
         """Write the old content, or delete the file that was made."""
-        written = digest_of(self._after)
+        written = digest_of(self.after)
         if self.before is None:
             remove_note(self.path, written)
         else:
             save_note(self.path, self.before, written)
-
-    @property
-    def _after(self) -> bytes:
-        return self.change.data(self.change.after or "")
 
 
 @dataclass(slots=True)
@@ -221,7 +215,7 @@ class Roots:
         inside = [place for place, _ in self._folders if path != place and path.is_relative_to(place)]
         return max(inside, key=lambda place: len(place.parts), default=None)
 
-    def has(self, change: NoteFileChange) -> bool:
+    def has(self, change: LoggedChange) -> bool:
         """Whether a change is about these vaults."""
         if change.home is not None:
             return self.of(change.home / change.path.name) is not None
@@ -294,21 +288,19 @@ class Planner:
         return DiskPlan(tuple(actions), contents, folders)
 
     def _take_in(self, change: NoteFileChange) -> None:
-        if change.before is None and change.after is None:
+        if change.old is None and change.new is None:
             raise SaveError(f"“{change.path.name}”: a change must have a text before or after it.")
-        if change.new_path is not None and (change.before is None or change.after is None):
+        if change.new_path is not None and (change.old is None or change.new is None):
             raise SaveError(f"“{change.path.name}”: a note that is moved has a text before and after it.")
         for path in {change.path, change.place}:
             self.roots.check(path, foreign=change.home is not None and change.new_path is None)
-        for text in (change.before, change.after):
-            if text is not None:
-                change.data(text)
-        if change.before is not None:
+        change.check()
+        if change.old is not None:
             place = self._place(change.path)
             if place.taken is not None:
                 raise self._twice(change.path)
             place.taken = change
-        if change.after is not None:
+        if change.new is not None:
             place = self._place(change.place)
             if place.put is not None:
                 raise self._twice(change.place)
@@ -339,12 +331,12 @@ class Planner:
             data = read_bytes(place.path)
             if data is None:
                 wrong[numbers[id(change)]] = (place.path, "has been deleted, moved or renamed")
-            elif data != place.taken.data(place.taken.before or ""):
+            elif data != place.taken.old:
                 wrong[numbers[id(change)]] = (place.path, "has changed on disk")
             elif place.path in self.unsaved:
                 wrong[numbers[id(change)]] = (place.path, "has unsaved text, which would be written over")
             else:
-                contents[place.path] = data
+                contents[place.path] = place.taken.old or data  # not what is there already twice
         if wrong:
             others = [change.path for number, change in enumerate(self.changes.changes) if number not in wrong]
             raise changed_meanwhile(self.changes.title, list(wrong.values()), others, self.refusal)
@@ -367,28 +359,28 @@ class Planner:
         """Free names first: what is moved has reached its new place before anything is put over the old one."""
         for place in sorted(self._places.values(), key=lambda place: place.taken is not None):
             change = place.put
-            if change is None or change.after is None:
+            if change is None or change.new is None:
                 continue
             if place.taken is not None:
-                if place.taken.after is None:  # another note takes the name of one that goes to the trash
+                if place.taken.new is None:  # another note takes the name of one that goes to the trash
                     yield self._to_trash(place.taken, keep_file=True)
-                if place.taken.before != change.after:
-                    yield Write(place.path, change, contents[place.path])
-            elif change.before is None:
-                yield Write(place.path, change, None)
+                if place.taken.old != change.new:
+                    yield Write(place.path, change.new, contents[place.path])
+            elif change.old is None:
+                yield Write(place.path, change.new, None)
             elif self._is_moved_itself(change):
-                if change.after != change.before:
-                    yield Write(change.path, change, contents[change.path])
+                if change.new != change.old:
+                    yield Write(change.path, change.new, contents[change.path])
                 yield Move(change.path, place.path)
             else:
-                yield Write(place.path, change, None, like=change.path)
+                yield Write(place.path, change.new, None, like=change.path)
 
     def _removals(self, contents: Mapping[Path, bytes]) -> Iterator[DiskStep]:
         for place in self._places.values():
             change = place.taken
-            if change is None or change.before is None or place.put is not None:
+            if change is None or change.old is None or place.put is not None:
                 continue
-            if change.after is None:
+            if change.new is None:
                 yield self._to_trash(change)
             elif not self._is_moved_itself(change):
                 yield Remove(place.path, contents[place.path])
@@ -399,12 +391,11 @@ class Planner:
         """
         source, target = self._places[change.path], self._places[change.place]
         free = source.put is None and target.taken is None
-        return change.place in self._aliases or (free and (change.before == change.after or change.path.is_symlink()))
+        return change.place in self._aliases or (free and (change.old == change.new or change.path.is_symlink()))
 
     def _to_trash(self, change: NoteFileChange, *, keep_file: bool = False) -> DiskStep:
         root = self.roots.check(change.path, foreign=change.home is not None)
-        data = change.data(change.before or "")
-        return Remove(change.path, data, self.trash, root, self.run, keep_file=keep_file)
+        return Remove(change.path, change.old or b"", self.trash, root, self.run, keep_file=keep_file)
 
 
 def changed_meanwhile(

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import textwrap
 import time
+import tracemalloc
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -357,6 +358,20 @@ def test_one_path_twice_is_refused(log: ChangeLog, vault: Path) -> None:
 def test_half_a_character(log: ChangeLog, vault: Path) -> None:
     with pytest.raises(SaveError, match="line 2 contains half of a character"):
         log.apply(ChangeSet("bad", (edit(vault / "Lamp.md", "a\n\ud83d"),)))
+
+
+def test_a_text_with_an_emoji_is_held_in_its_bytes(log: ChangeLog, vault: Path) -> None:
+    path, size = vault / "Dragons.md", 2_000_000
+    tracemalloc.start()
+    changes = ChangeSet("make", (NoteFileChange(path, None, "x" * size + "\U0001f409"),))
+    held = tracemalloc.get_traced_memory()[0]
+    tracemalloc.reset_peak()
+    log.apply(changes)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert held < 1.2 * size
+    assert peak < 1.5 * size
+    assert path.read_text("utf-8") == changes.changes[0].after
 
 
 def test_permissions_stay(log: ChangeLog, vault: Path) -> None:
