@@ -43,6 +43,9 @@ GRACE_S: Final = 3600.0
 _TOGETHER: Final = 64
 """So many are put at a time: whoever gives them can stop in between."""
 
+_PART: Final = 64 * 1024
+"""So many bytes are packed at a time: of a large book its packed text need not be there beside it."""
+
 _WAITING: Final = 16
 """How many threads wait for the disk."""
 
@@ -81,7 +84,10 @@ class Blobs:
                 place.parent.mkdir(0o700, parents=True, exist_ok=True)
                 temporary = place.with_name(temporary_name())
                 written.append((temporary, place))
-                temporary.write_bytes(gzip.compress(data, 6, mtime=0))
+                packing = zlib.compressobj(6, wbits=zlib.MAX_WBITS + 16)  # gzip's, without a time
+                with temporary.open("wb") as file:
+                    file.writelines(packing.compress(data[at : at + _PART]) for at in range(0, len(data), _PART))
+                    file.write(packing.flush())
             if sync:  # all at once: the disk takes hardly longer for many files than for one
                 with ThreadPoolExecutor(_WAITING) as pool:
                     list(pool.map(_wait_for_disk, (temporary for temporary, _ in written)))

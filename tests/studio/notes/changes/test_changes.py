@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import errno
 import os
+import random
 import signal
 import subprocess
 import sys
@@ -363,7 +364,9 @@ def test_half_a_character(log: ChangeLog, vault: Path) -> None:
 def test_a_text_with_an_emoji_is_held_in_its_bytes(log: ChangeLog, vault: Path) -> None:
     path, size = vault / "Dragons.md", 2_000_000
     tracemalloc.start()
-    changes = ChangeSet("make", (NoteFileChange(path, None, "x" * size + "\U0001f409"),))
+    changes = ChangeSet(
+        "make", (NoteFileChange(path, None, random.Random(0).randbytes(size // 2).hex() + "\U0001f409"),)
+    )
     held = tracemalloc.get_traced_memory()[0]
     tracemalloc.reset_peak()
     log.apply(changes)
