@@ -19,21 +19,22 @@ with suppress(ImportError):  # before pytest-qt loads Qt: else all that is impor
     import lorestudio.ui  # noqa: F401
 
 from lorestudio.domain.lifecycle import CancelToken
-from tests.examples import load_profile
-
-load_profile()
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Where Python is told to leave no bytecode in folders, keep it in pytest's: making it anew takes half a minute.
 
     That is for the tests themselves, in each of the processes that share them, and for the programs that they start.
+    Hypothesis comes after that: pytest looks through all its modules for assertions, and keeps what it made of them.
     """
     cache: pytest.Cache | None = getattr(config, "cache", None)
     if sys.dont_write_bytecode and cache is not None:
         sys.dont_write_bytecode = False
         sys.pycache_prefix = os.environ["PYTHONPYCACHEPREFIX"] = str(cache.mkdir("bytecode"))
         os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    from tests.examples import load_profile  # noqa: PLC0415
+
+    load_profile()
 
 
 @pytest.fixture(scope="session", autouse=True)
