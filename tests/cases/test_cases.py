@@ -8,11 +8,19 @@ from tests.cases.runner import FOLDER, Failure, plain_cases, read_document, run,
 
 FILES = {path.name.removesuffix(".json.gz"): path for path in sorted(FOLDER.glob("*.json.gz"))}
 """The case files kept here, each named like its system; where it has several, `SYSTEM.PART`."""
+LARGE = ("deeplore-functions.engine", "world-info")
+"""Hundreds of cases, which take seconds: one in four at once, all with the tests marked `long`."""
 
 
-@pytest.mark.parametrize("name", FILES)
-def test_every_case_has_the_expected_outcome(name):
-    report = run(name.partition(".")[0], FILES[name])
+@pytest.mark.parametrize(
+    ("name", "every"),
+    [
+        *(pytest.param(name, 1, id=name, marks=pytest.mark.long if name in LARGE else ()) for name in FILES),
+        *(pytest.param(name, 4, id=f"{name}, one in four") for name in LARGE),
+    ],
+)
+def test_every_case_has_the_expected_outcome(name, every):
+    report = run(name.partition(".")[0], FILES[name], every)
     assert report.total > 0
     assert not report.failures, report.text
 

@@ -40,7 +40,7 @@ def test_where_nothing_changed_everything_agrees() -> None:
         "dev-179",  # a model that failed, whereupon the record was carried over
         "dev-194",  # a required entry whose lot nobody recorded
         "dev-327",  # a model's choice that was remembered
-        "dev-337", "dev-367",  # continued replies
+        "dev-337", pytest.param("dev-367", marks=pytest.mark.long),  # continued replies
     ],
 )  # fmt: skip
 def test_recorded_runs_written_as_chats_agree(name: str) -> None:

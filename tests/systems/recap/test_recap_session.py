@@ -90,8 +90,9 @@ def test_messages_further_back_than_is_looked_are_told(chat):
     assert worked(chat, auto_recap_message_limit=0).left_behind == ""
 
 
-def test_after_an_end_at_any_writing_the_work_goes_on_to_the_same_result(tmp_path, monkeypatch):
-    """Ends before each single writing of chat or queue; a new session goes on from what is on the disk."""
+@pytest.mark.parametrize("every", [pytest.param(9, marks=pytest.mark.long), 27])
+def test_after_an_end_at_any_writing_the_work_goes_on_to_the_same_result(tmp_path, monkeypatch, every):
+    """Ends before one in so many writings of chat or queue; a new session goes on from what is on the disk."""
     whole = write_chat(tmp_path / "Tale.jsonl")
     worked(whole)
     expected = without_times(records(whole))
@@ -100,7 +101,7 @@ def test_after_an_end_at_any_writing_the_work_goes_on_to_the_same_result(tmp_pat
         pass
 
     real = book.write_chat_file, queue_file.write_atomically
-    for last in range(2, 400, 9):
+    for last in range(2, 400, every):
         folder = tmp_path / str(last)
         folder.mkdir()
         path = write_chat(folder / "Tale.jsonl")
