@@ -259,8 +259,8 @@ def open_found(
         paths = tuple(Path(book.place) for book in books)
         project = replace(project, book_paths=paths, read_only=True).with_books(books)
     if folder.vaults and not vaults:
-        names, decides = ", ".join(f"“{name}”" for name in folder.vaults), kind_of(project.system)
-        until = "" if decides is MAIN else f" Until then {decides.title} decides."
+        names = ", ".join(f"“{name}”" for name in folder.vaults)
+        until = f" Until then {kind_of(project.system).title} decides." if project.books else ""
         remarks.append(f"{MAIN.title}'s notes ({names}) are in Obsidian: open the folder of that vault, too.{until}")
     brought = project.with_vaults(vaults) if vaults else project
     return BroughtChat(brought, systems, tuple(remarks))
