@@ -452,6 +452,10 @@ def test_while_a_replay_runs_its_run_is_looked_at_and_none_afterwards(
     session.replays._look_at_run()
     assert session.replays.live == "a run"
     assert session.replays._look.isActive()
+    replay = session.replays._runs.replay
+    replay.heard.clear()  # as news do
+    session.replays._rest.timeout.emit()
+    assert replay.heard.is_set(), "the window takes more news"
     ready(session, qtbot)
     assert told != []
     assert session.replays.live is None

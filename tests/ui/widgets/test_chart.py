@@ -15,7 +15,7 @@ from pytestqt.qtbot import QtBot
 from lorestudio.ui.shell.theme import Theme, scaled
 from lorestudio.ui.widgets.chart import BarChart, Bars, Layer, nice_steps
 from tests.ui.conftest import drain
-from tests.ui.drawing import Drawn, PaintWatch, drawn, place_point
+from tests.ui.drawing import Drawn, PaintWatch, drawn, place_point, words_drawn
 
 
 @pytest.mark.parametrize(
@@ -781,3 +781,11 @@ def test_the_wheel_and_the_pointer_change_nothing_of_a_chart(theme: Theme, qtbot
     move(made, place_point(made, 12))
     assert made.grab().toImage() == before
     assert made.cursor().shape() is Qt.CursorShape.ArrowCursor
+
+
+def test_a_chart_that_was_given_nothing_names_nothing(theme: Theme, qtbot: QtBot) -> None:
+    made = BarChart(theme, "Tokens")
+    qtbot.addWidget(made)
+    made.resize(420, 90)
+    QTest.keyClick(made, Qt.Key.Key_End)
+    assert (made.amount, made.chosen, "0" in words_drawn(made)) == (0, -1, False)

@@ -88,6 +88,14 @@ def shown(qtbot: Any, asked: Asked) -> QuestionDialog:
     return dialog
 
 
+def test_buttons_hear_the_keys_that_their_tips_name(qtbot: Any) -> None:
+    dialog = shown(qtbot, Asked(SUMMARY))
+    tips = {each.toolTip(): each.shortcut().toString() for each in dialog.findChildren(QPushButton)}
+    named = {tip: keys for tip, keys in tips.items() if "Ctrl+" in tip}
+    assert len(named) == 2
+    assert [tip for tip, keys in named.items() if not keys or keys not in tip] == []
+
+
 @pytest.mark.parametrize(
     ("kind", "title", "begins", "label", "fallback"),
     [

@@ -332,7 +332,8 @@ def test_what_a_reply_is_given(theme: Theme, qtbot: QtBot) -> None:
         "Reply #5 is given version 2 of the running recap, 12 tokens, before the chat. Messages before #2 are hidden "
         "by scenes. 2 messages take no part. Recaps of messages are for reading: 30 tokens of 50 fit."
     )
-    assert (page.bar.isHidden(), page.bar.maximum(), page.bar.value()) == (False, 50, 30)
+    bar = page.bar
+    assert (bar.isHidden(), bar.minimum(), bar.maximum(), bar.value()) == (False, 0, 50, 30)
     assert column(page, 1) == ["Fits", "Does not fit", "Left out"]
     assert column(page, 2) == ["30 of 50", "90 of 50", ""]
     assert column(page, 3) == ["Recap 4.", "Recap 3.", "Recap 2."]
