@@ -7,12 +7,12 @@ two lines where both do not fit beside each other.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cached_property, partial
 from typing import Final
 
 from msgspec import Struct
-from PySide6.QtCore import QEvent, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import (
     QCloseEvent,
     QFocusEvent,
@@ -102,6 +102,13 @@ class EmptyPage(QWidget):
         self.icon.setPixmap(glyph(self._icon_name, self._theme.palette.text_faint, 28))
 
 
+def _next_turn(timers: Iterable[QTimer]) -> None:
+    """Let those that wait wait on: what is made has a turn of its own, and is seen before the next one is made."""
+    for timer in timers:
+        if timer.isActive():
+            timer.start()
+
+
 class EmptyState(QWidget):
     """A glyph, a title, a sentence and buttons, of which the first has the keyboard where the state is given it.
 
@@ -159,6 +166,7 @@ class EmptyState(QWidget):
     def _look(self) -> None:
         if self.isVisible():
             self.page  # noqa: B018 # made
+            _next_turn(state._soon for state in self.window().findChildren(EmptyState))  # noqa: SLF001  # of this class
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Qt: fold or unfold."""
@@ -531,9 +539,7 @@ class PaneDock(QDockWidget):
     def _fill(self) -> None:
         if not self.visibleRegion().isEmpty():
             self.planned.pane()
-            for dock in self.window().findChildren(PaneDock):
-                if dock.soon.isActive():
-                    dock.soon.start()  # each pane has a turn of its own, and is seen before the next one is made
+            _next_turn(dock.soon for dock in self.window().findChildren(PaneDock))
 
     def closeEvent(self, event: QCloseEvent) -> None:
         """Qt: the keyboard would go to whatever happens to come next."""

@@ -619,3 +619,22 @@ def test_the_keyboard_stays_in_a_pane_whose_page_is_another_one(qtbot: QtBot, th
     pane.pages.setCurrentWidget(pane.list)
     drain()
     assert bar.hasFocus(), "nobody is in the pane"
+
+
+def test_each_of_several_empty_states_is_made_in_a_turn_of_its_own(
+    qtbot: QtBot, qapp: QApplication, theme: Theme, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where nothing is chosen yet, five panes have one: made at once they would hold the window."""
+    window, made = QWidget(), list[EmptyState]()
+    qtbot.addWidget(window)
+    states = [EmptyState(theme, "trace") for _ in range(4)]
+    monkeypatch.setattr(EmptyState, "_fill", lambda state, _page: made.append(state))
+    window.setLayout(column(*states))
+    window.show()
+    turns: list[int] = []
+    while len(made) < len(states) and len(turns) < 20:
+        before = len(made)
+        qapp.processEvents()
+        turns.append(len(made) - before)
+    assert [turn for turn in turns if turn] == [1, 1, 1, 1]
+    assert made == states
