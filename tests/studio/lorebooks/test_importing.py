@@ -121,6 +121,13 @@ def test_a_large_book_of_emoji_is_spelled_and_planned_in_its_bytes(tmp_path: Pat
     assert peak < 2 * len(spelled[0])
 
 
+def test_what_becomes_of_a_field_is_held_once_for_all_entries(tmp_path: Path) -> None:
+    made = plan(vault(tmp_path), book(tmp_path, BELL, {**BELL, "comment": "Gong", "key": ["gong"], "content": "Loud."}))
+    one, other = (entry.fate.fields for entry in made.entries)
+    assert one
+    assert all(mine is theirs for mine, theirs in zip(one, other, strict=True))
+
+
 def test_the_folder_of_the_book_in_other_capitals_is_the_one_that_is_there(tmp_path: Path) -> None:
     place = vault(tmp_path)
     (place / "SEA").mkdir()
