@@ -93,7 +93,7 @@ async def measure(case: str, folder: Path, cache: VaultCache) -> dict[str, Any]:
             followed = time.perf_counter() - begun
         figures = {
             "index shown": shown, "checked": checked, "written to the cache": stored, "refresh": followed,
-            "read": news[-1].read, "parsed": news[-1].parsed, "entries": len(news[-1].index.entries),
+            "read": news[-1].read, "parsed": news[-1].parsed, "entries": len(library.index.entries),
         }  # fmt: skip
         stop.set()
         figures["the window waits"] = await timer

@@ -108,6 +108,14 @@ class Library:
         self._polling: asyncio.Task[Any] | None = None
         self._problems: dict[str, None] = {}
 
+    # ---- what there is ----------------------------------------------------------------------------------------------
+
+    @property
+    def index(self) -> VaultIndex:
+        """The newest index; before the library is open what was known, else empty. May be read from every thread."""
+        state = self._state
+        return state.index if state is not None else VaultIndex()
+
     # ---- what can be done -------------------------------------------------------------------------------------------
 
     async def open(self, on_progress: OnRead | None = None) -> LibraryNews:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from lorestudio.domain.chat import Chat, Generation
 from lorestudio.domain.history import shown_again
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.records import grouped, replace
+from lorestudio.domain.resources import VERSION
 from lorestudio.settings.sections import differences
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.rerun import trace_of
@@ -71,6 +72,7 @@ class ReportSource(Struct, frozen=True):
     system: str = ""
     settings: tuple[ReportSetting, ...] = ()
     redacted: bool = False
+    version: str = field(default=VERSION)
 
     @property
     def whole_chat(self) -> bool:
