@@ -293,7 +293,7 @@ def _canvas(path: Path) -> object:
     vault = read_vault_notes(path.parent)
     planned = plan_rename([vault], vault.path("Lamp.md"), NewName("Lantern"))
     changed_references(planned.changes)
-    return [each.data(each.after or "") for each in planned.changes.changes]
+    return [each.new or b"" for each in planned.changes.changes]
 
 
 def _kinds(path: Path) -> object:
