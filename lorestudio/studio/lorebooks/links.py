@@ -30,6 +30,7 @@ from lorestudio.vault.folder import walked
 SUFFIX: Final = ".book.json"
 _VERSION: Final = 1
 _TOGETHER: Final = 65536
+_HALVES: Final = "surrogatepass"  # JSON can spell half a character
 _ADVICE: Final = "Delete the file; then the book can be imported or exported again."
 
 
@@ -48,7 +49,7 @@ class LinkedNote(Terse, frozen=True):
     @property
     def text(self) -> str:
         """The text of the note."""
-        return self.data.decode()
+        return self.data.decode("utf-8", _HALVES)
 
 
 class BookLink(Terse, frozen=True):
@@ -86,8 +87,8 @@ class BookLink(Terse, frozen=True):
         written.seek(-len("\n}"), io.SEEK_END)
         written.write(b',\n    "original": "')
         places = range(0, len(self.original), _TOGETHER)
-        for part in codecs.iterdecode((self.original[at : at + _TOGETHER] for at in places), "utf-8"):
-            written.write(json.dumps(part, ensure_ascii=False)[1:-1].encode())
+        for part in codecs.iterdecode((self.original[at : at + _TOGETHER] for at in places), "utf-8", _HALVES):
+            written.write(json.dumps(part, ensure_ascii=False)[1:-1].encode("utf-8", "backslashreplace"))
         written.write(b'",\n    "heads": true\n}\n' if self.heads else b'"\n}\n')
         return written.getvalue()
 
@@ -122,8 +123,10 @@ def read_link(vault: Path, place: str) -> BookLink:
     """The link in that file of the vault. Raises InputError."""
     path = vault / place
     found = checked(_Link, parse_document(read_file(path, READ_AT_MOST), path, "link of a book"), path, _ADVICE)
-    notes = {uid: LinkedNote(note.note, note.text.encode(), note.said) for uid, note in found.notes.items()}
-    original = found.original.encode()
+    notes = {
+        uid: LinkedNote(note.note, note.text.encode("utf-8", _HALVES), note.said) for uid, note in found.notes.items()
+    }
+    original = found.original.encode("utf-8", _HALVES)
     return BookLink(
         found.book, found.file, found.form, found.folder, found.entries, notes, original, place, found.heads
     )  # fmt: skip

@@ -21,7 +21,7 @@ from lorestudio.exchange.problems import InputError
 from lorestudio.settings.files import json_bytes
 from lorestudio.studio.lorebooks.exporting import ExportChoice, ExportPlan, plan_export
 from lorestudio.studio.lorebooks.importing import ImportChoice, ImportPlan, Twin, both_lines, plan_import, read_books
-from lorestudio.studio.lorebooks.links import BookLink, LinkedNote, links_of
+from lorestudio.studio.lorebooks.links import BookLink, LinkedNote, links_of, read_link
 from lorestudio.studio.lorebooks.syncing import SyncChoice, SyncPlan, plan_sync
 from lorestudio.studio.notes.changes.log import ChangeLog
 from lorestudio.studio.notes.vault_notes import read_vault_notes
@@ -108,6 +108,17 @@ def test_a_link_is_spelled_as_any_document(size: int, *, heads: bool) -> None:
         "notes": {"0": {"note": "Sea/Bell.md", "text": "# Bell", "said": {"uid": 0}}}, "original": text,
         **({"heads": True} if heads else {}),
     })  # fmt: skip
+
+
+@pytest.mark.parametrize("size", [0, 65534, 65535])
+def test_half_a_character_in_a_link_is_read_and_written_as_it_is(tmp_path: Path, size: int) -> None:
+    half = f"{'a' * size}\ud83d!"
+    notes = {"0": {"note": "Sea/Bell.md", "text": half}}
+    whole = {"version": 1, "book": half, "file": "/Sea.json", "format": "x", "folder": "Sea", "entries": {"0": BELL}}
+    data = json_bytes({**whole, "notes": notes, "original": half})
+    (tmp_path / "Sea.book.json").write_bytes(data)
+    link = read_link(tmp_path, "Sea.book.json")
+    assert (link.data, link.notes["0"].text) == (data, half)
 
 
 def test_a_large_book_of_emoji_is_spelled_and_planned_in_its_bytes(tmp_path: Path) -> None:
