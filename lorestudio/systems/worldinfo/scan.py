@@ -317,8 +317,9 @@ def _one(name: str, members: list[BookEntry], draw: Callable[[], float], choice:
         place = next((place for place, weight in enumerate(passed[1:]) if roll <= weight), None)
         if place is None:
             return
-        if 0 < passed[-1] < math.inf:
-            parts = zip(members, pairwise(passed), strict=True)
+        steps = list(pairwise(passed))
+        if 0 < passed[-1] < math.inf and all(now <= then for now, then in steps):  # else no weight is a chance
+            parts = zip(members, steps, strict=True)
             shares = {each.uid: round(100 * (then - now) / passed[-1]) for each, (now, then) in parts}
         winner = members[place]
         told = _told("wi_group_drawn", group=name, of=len(members), **_chance(shares, winner))

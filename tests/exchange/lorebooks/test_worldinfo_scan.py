@@ -254,9 +254,11 @@ def test_an_active_entry_of_the_group_keeps_later_ones_out():
     assert out.details == {"group": "g", "winner_uid": "0"}
 
 
-@pytest.mark.parametrize("weight", [1e999, 0, -1, "10", None])
-def test_a_draw_among_odd_weights_says_a_chance_only_where_there_is_one(weight):
-    raws = [key("x", group="g", groupWeight=weight), key("x", group="g", groupWeight=weight)]
+@pytest.mark.parametrize(
+    "weights", [*([each, each] for each in (1e999, 0, -1, "10", None)), [100, -50], [-50, 100], ["x", "1F"]]
+)
+def test_a_draw_among_odd_weights_says_a_chance_only_where_there_is_one(weights):
+    raws = [key("x", group="g", groupWeight=weight) for weight in weights]
     scanned = scan(raws, "x", draws=[0.5], settings=ONCE)
     told = [event.details.get("chance", 0) for loop in scanned.loops for event in loop.events]
     assert all(isinstance(each, int) and 0 <= each <= 100 for each in told)
