@@ -47,8 +47,8 @@ class RecapSystem(System):
     @property
     def inputs(self) -> str:
         """The digest of the settings, and of what the chat has besides its messages."""
-        chat, books = self.chat, sorted(self.chat.lorebooks)
-        return inputs_digest(self.settings, chat.id, chat.metadata, chat.user_name, chat.character_name, books)
+        chat, names = self.chat, (self.chat.user_name, self.chat.character_name)
+        return inputs_digest(self.settings, chat.id, chat.metadata, *names, sorted(chat.lorebooks), chat.is_group)
 
     def with_chat_of(self, other: System) -> System:
         """The other's messages with the recaps that the chat has here."""

@@ -392,6 +392,21 @@ def test_what_members_say_that_are_left_out_takes_part_only_where_the_chat_is_no
         assert left_out(last, said) == told
 
 
+def test_a_chat_that_becomes_a_group_leaves_members_out_of_its_first_replies_too(tmp_path):
+    said = [("Wren", ""), ("Ada", "ada.png"), ("Wren", ""), ("Ada", "ada.png"), ("Tom", "tom.png")]
+    settings, before, path = SETTINGS.model_copy(update={"disabled_members": "ada.png"}), (), tmp_path / "Tale.jsonl"
+    for length, expected in ((4, {}), (5, {"ada.png": 1})):
+        rows = [{"name": name, "is_user": not file, "mes": name, "original_avatar": file} for name, file in said]
+        header = {"user_name": "Wren", "character_name": "unused", "chat_metadata": {}}
+        path.write_text("\n".join(map(json.dumps, (header, *rows[:length]))), encoding="utf-8")
+        project = Project((), VaultIndex(), DeepLoreSettings(), context_size=1000).with_chat(path)
+        simulator = Simulator(project, KINDS["recap"].make(settings, project.scene()), earlier=before)
+        _, third, *_ = asyncio.run(simulator.replay())
+        assert third.turn.message == 3
+        assert left_out(third, said) == expected
+        before = (simulator,)
+
+
 def left_out(trace, said):
     """How many messages of whom a trace says that the speaker is switched off."""
     verdicts = trace.stage("exclusion tree").verdicts
