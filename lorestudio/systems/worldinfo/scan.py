@@ -485,7 +485,9 @@ class Scanner:
             if entry.uid in left.removed:
                 reason, details = left.removed[entry.uid]
                 before = self._ousted.get(entry.uid, ("", {}))
-                if reason == "wi_group_active" and before[1].get("group") == details["group"]:
+                same = before[1].get("group") == details["group"]
+                same = same and before[1].get("winner_uid") in (None, details.get("winner_uid"))
+                if reason == "wi_group_active" and same:
                     reason, details = before  # it lost to the active one in an earlier loop: that is why
                 self._ousted[entry.uid] = reason, details
                 events.append(Event(LoopPart.GROUPS, entry.uid, False, reason, details))

@@ -276,6 +276,18 @@ def test_who_lost_a_draw_is_told_so_in_later_loops_too():
     ]  # fmt: skip
 
 
+def test_who_lost_a_draw_to_one_that_did_not_stay_is_told_who_keeps_it_out():
+    once = {"group": "g", "excludeRecursion": True}
+    drawn = key("x", **once, probability=0, groupWeight=1000)
+    raws = [key("x", **once), drawn, key("zz", group="g"), key("x", content="zz")]
+    settings = PLAIN.model_copy(update={"min_activations": 4, "depth": 1})
+    scanned = scan(raws, "x", draws=[0.5, 0.5], settings=settings)
+    told = [event for loop in scanned.loops for event in loop.events if event.uid == "0" and "group" in event.reason]
+    assert [(event.reason, event.details["winner_uid"]) for event in told] == [
+        ("wi_group_lost", "1"), ("wi_group_active", "2")
+    ]  # fmt: skip
+
+
 def test_probability_is_drawn_once_for_the_whole_scan():
     raws = [key("x", probability=30, content="x again")]
     assert active(raws, "x", draws=[0.3]) == [0]  # equal is enough
