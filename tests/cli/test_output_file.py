@@ -200,7 +200,7 @@ def test_nothing_that_is_asked_for_hides_another(
 
     printed = result("--json")
     assert json.loads(printed)
-    for options in (("-o", "made.json"), ("--json", "-o", "made.json"), ("--json", "-o", "made")):
+    for options in (("-o", "made.JSON"), ("--json", "-o", "made.json"), ("--json", "-o", "made")):
         for _ in range(2):
             assert result(*options) == ""
             assert untimed(Path(options[-1]).read_text("utf-8")) == printed
