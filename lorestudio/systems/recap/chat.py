@@ -4,6 +4,7 @@ are cleared (rules: recap-memory 15, 19).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Final
@@ -259,6 +260,9 @@ class RecapChat(Struct, frozen=True, dict=True):
         return self.with_messages(messages).with_running(RunningRecaps(self.id)), counts
 
 
+_BETWEEN: Final = re.compile(r"(?<=\.png)\s*,\s*", re.IGNORECASE)  # a name may have commas
+
+
 class RecapSurroundings(Struct, frozen=True):
     """What the tests need beside the message. `disabled` are the files of cards whose members of the group are off."""
 
@@ -269,5 +273,5 @@ class RecapSurroundings(Struct, frozen=True):
     @classmethod
     def of(cls, chat: RecapChat, settings: RecapSettings, counter: TokenCounter) -> RecapSurroundings:
         """Those of a chat: outside a group nobody is off."""
-        off = map(str.strip, settings.disabled_members.split(",")) if chat.is_group else ()
+        off = map(str.strip, _BETWEEN.split(settings.disabled_members)) if chat.is_group else ()
         return cls(settings, counter, frozenset(filter(None, off)))

@@ -6,6 +6,7 @@ import pytest
 
 from lorestudio.domain.entry import VaultIndex
 from lorestudio.domain.records import replace
+from lorestudio.domain.tokens import CHARS_4
 from lorestudio.exchange.problems import InputError
 from lorestudio.llm.connections import LiveAnswers
 from lorestudio.llm.stand_in import StandInAnswers
@@ -17,6 +18,7 @@ from lorestudio.systems.base import Moment
 from lorestudio.systems.recap import chat_file as book
 from lorestudio.systems.recap import queue as queue_file
 from lorestudio.systems.recap import session as session_module
+from lorestudio.systems.recap.chat import RecapChat, RecapSurroundings
 from lorestudio.systems.recap.overview import message_rows, picture, scene_rows
 from lorestudio.systems.recap.queue import queue_path
 from lorestudio.systems.recap.records import RecapState
@@ -390,6 +392,14 @@ def test_what_members_say_that_are_left_out_takes_part_only_where_the_chat_is_no
         project = Project((), VaultIndex(), DeepLoreSettings(), context_size=1000).with_chat(path)
         *_, last = asyncio.run(Simulator(project, KINDS["recap"].make(settings, project.scene())).replay())
         assert left_out(last, said) == told
+
+
+def test_a_member_that_is_left_out_may_have_a_comma_in_the_name():
+    for text in ("Smith, Tom.png", "ada.png ,Smith, Tom.png", "Smith, Tom.PNG,ada.png, "):
+        settings = SETTINGS.model_copy(update={"disabled_members": text})
+        group = RecapChat("Tale", is_group=True)
+        off = RecapSurroundings.of(group, settings, CHARS_4).disabled
+        assert {each.lower() for each in off} == {"smith, tom.png", *(["ada.png"] if "ada" in text else [])}
 
 
 def test_a_chat_that_becomes_a_group_leaves_members_out_of_its_first_replies_too(tmp_path):
