@@ -15,17 +15,19 @@ from typer.testing import Result
 
 from lorestudio.cli.output import json_bytes
 from lorestudio.cli.runs import replay as replaying
-from lorestudio.cli.runs.tables import ReplayReport
+from lorestudio.cli.runs.tables import ReplayReport, whatever_is_said
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.lifecycle import Progress
 from lorestudio.studio.project.project import Project, demo_project, open_project
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.systems.base import System
 from lorestudio.systems.hybrid import system as hybrid
-from lorestudio.trace.model import Trace
+from lorestudio.trace.journey import Fate, FateState
+from lorestudio.trace.model import Phase, Trace
 from lorestudio.trace.storage.serialize import from_json
 from lorestudio.trace.summary import summary
 from tests.systems.makers import Maker
+from tests.trace.examples import trace
 
 Run = Callable[..., Result]
 
@@ -439,3 +441,9 @@ def test_texts_go_away_for_their_vectors_once_somebody_agreed_and_other_commands
     assert "for vectors" not in again.stderr
     assert again.stdout == agreed.stdout
     assert maker.asked == []
+
+
+@pytest.mark.parametrize("state", FateState)
+def test_only_what_is_refused_early_stays_out_whatever_is_said(state: FateState) -> None:
+    fate = Fate(0, state, "snapshot", Phase.LOAD, "guide")
+    assert whatever_is_said(trace(), fate) is (state is FateState.REFUSED)

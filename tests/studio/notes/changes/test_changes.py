@@ -361,6 +361,15 @@ def test_half_a_character(log: ChangeLog, vault: Path) -> None:
         log.apply(ChangeSet("bad", (edit(vault / "Lamp.md", "a\n\ud83d"),)))
 
 
+def test_another_programs_file_may_hold_any_bytes(log: ChangeLog, vault: Path, tmp_path: Path) -> None:
+    path, before, after = tmp_path / "Book.json", b"\xef\xbb\xbf\xe9\r\n\xed\xa0\x80\xff", b"\xed\xb0\x80\0"
+    path.write_bytes(before)
+    log.apply(ChangeSet("sync", (NoteFileChange(path, before, after, home=vault),)))
+    assert path.read_bytes() == after
+    log.undo()
+    assert path.read_bytes() == before
+
+
 def test_a_text_with_an_emoji_is_held_in_its_bytes(log: ChangeLog, vault: Path) -> None:
     path, size = vault / "Dragons.md", 2_000_000
     tracemalloc.start()
