@@ -27,7 +27,7 @@ from lorestudio.trace.model import Phase, Trace
 from lorestudio.trace.storage.serialize import from_json
 from lorestudio.trace.summary import summary
 from tests.systems.makers import Maker
-from tests.trace.examples import trace
+from tests.trace import examples
 
 Run = Callable[..., Result]
 
@@ -446,4 +446,4 @@ def test_texts_go_away_for_their_vectors_once_somebody_agreed_and_other_commands
 @pytest.mark.parametrize("state", FateState)
 def test_only_what_is_refused_early_stays_out_whatever_is_said(state: FateState) -> None:
     fate = Fate(0, state, "snapshot", Phase.LOAD, "guide")
-    assert whatever_is_said(trace(), fate) is (state is FateState.REFUSED)
+    assert whatever_is_said(examples.trace(), fate) is (state is FateState.REFUSED)

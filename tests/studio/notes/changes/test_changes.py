@@ -356,9 +356,12 @@ def test_one_path_twice_is_refused(log: ChangeLog, vault: Path) -> None:
     assert files_in(vault) == before
 
 
-def test_half_a_character(log: ChangeLog, vault: Path) -> None:
-    with pytest.raises(SaveError, match="line 2 contains half of a character"):
-        log.apply(ChangeSet("bad", (edit(vault / "Lamp.md", "a\n\ud83d"),)))
+@pytest.mark.parametrize("half", ["\ud83d", "\udc09", "\ud800", "\udfff"])
+def test_half_a_character(log: ChangeLog, vault: Path, half: str) -> None:
+    bad = edit(vault / "Lamp.md", f"a\n{half}")
+    for change in (bad, bad.inverse):
+        with pytest.raises(SaveError, match="line 2 contains half of a character"):
+            log.apply(ChangeSet("bad", (change,)))
 
 
 def test_another_programs_file_may_hold_any_bytes(log: ChangeLog, vault: Path, tmp_path: Path) -> None:
