@@ -356,9 +356,18 @@ def test_one_path_twice_is_refused(log: ChangeLog, vault: Path) -> None:
     assert files_in(vault) == before
 
 
-@pytest.mark.parametrize("half", ["\ud83d", "\udc09", "\ud800", "\udfff"])
-def test_half_a_character(log: ChangeLog, vault: Path, half: str) -> None:
-    bad = edit(vault / "Lamp.md", f"a\n{half}")
+@pytest.mark.parametrize("home", [None, Path("/vault")])
+@pytest.mark.parametrize("target", [None, Path("/vault/b.json")])
+def test_what_undoes_a_change_is_undone_by_it(target: Path | None, home: Path | None) -> None:
+    change = NoteFileChange(Path("/vault/a.json"), b"before", b"after", target, home)
+    undone = change.inverse
+    assert (undone.old, undone.new, undone.home, undone.place) == (b"after", b"before", home, change.path)
+    assert undone.inverse == change
+
+
+@pytest.mark.parametrize("half", [0xD83D, 0xDC09, 0xD800, 0xDFFF])
+def test_half_a_character(log: ChangeLog, vault: Path, half: int) -> None:
+    bad = edit(vault / "Lamp.md", f"a\n{chr(half)}")
     for change in (bad, bad.inverse):
         with pytest.raises(SaveError, match="line 2 contains half of a character"):
             log.apply(ChangeSet("bad", (change,)))
