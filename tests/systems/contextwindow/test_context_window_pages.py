@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 import json
+from itertools import product
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from lorestudio.domain.javascript import length
-from lorestudio.domain.tokens import CHARS_4, CharacterEstimate
-from lorestudio.systems.contextwindow.mapping import ContextWindow, LoreEntry, MappedVault, WindowTurn, window_to_json
+from lorestudio.domain.tokens import CHARS_3_35, CHARS_4, CharacterEstimate
+from lorestudio.systems.contextwindow.mapping import (
+    ContextWindow,
+    KnownBook,
+    LoreEntry,
+    MappedVault,
+    WindowTurn,
+    window_to_json,
+)
 from lorestudio.systems.contextwindow.pages import (
     PageStrategy,
     Paging,
@@ -169,3 +177,14 @@ def test_the_original_forgets_fill_half_with_several_pages() -> None:
     assert taken(pages, sharing, paging)[0][2] == ["ann"]
     original = Sharing(28, fill=True, fill_and_split=True, source_compatible=True)
     assert taken(pages, original, paging)[0][2] == ["ann", "bob"]
+
+
+def test_a_known_book_is_measured_with_all_that_is_beside_it() -> None:
+    book = {"bell": LoreEntry("bell", "It rings at four.")}
+    known = KnownBook(book)
+    for _ in range(2):
+        for counter, elements, history in product(
+            (CHARS_4, CHARS_3_35), ((), ("Wren sails home.",)), ((), (WindowTurn("user", "Ahoy, whoever is there!"),))
+        ):
+            expected = page_size(ContextWindow(book, elements, history), counter)
+            assert page_size(ContextWindow(known, elements, history), counter) == expected

@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lorestudio.domain.chat import Message
+from lorestudio.domain.tokens import CharacterEstimate
 from lorestudio.settings.contextwindow import ContextWindowSettings
 from lorestudio.systems.contextwindow.mapping import (
     ChatTurns,
@@ -255,3 +256,10 @@ def set_of(kept, given_):
     for item in kept:
         left.remove(item)
     return list(kept)
+
+
+@pytest.mark.parametrize("method", Method)
+def test_turns_that_fit_or_have_no_limit_all_stay(method: Method) -> None:
+    turns = [f"turn number {place}" for place in range(3)]  # half of the limit holds but one
+    for limit in (9, 0, -1):
+        assert cut_turns(turns, Cutting(limit, 1, method), CharacterEstimate("chars/5", 5)).order == (0, 1, 2)

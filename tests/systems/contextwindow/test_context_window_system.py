@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from lorestudio.domain.chat import Message
 from lorestudio.domain.entry import Entry, VaultIndex
 from lorestudio.domain.state import ChatControls, EntryRule
-from lorestudio.domain.tokens import CHARS_4
+from lorestudio.domain.tokens import CHARS_4, CharacterEstimate
 from lorestudio.settings.contextwindow import ContextWindowSettings
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.systems.base import Moment
@@ -238,3 +238,18 @@ def test_pages_without_the_conversation_are_measured_once():
     asked, _ = replayed(settings)
     measured = [text for text in asked if text.startswith("{") and '"Skarn"' in text]
     assert len(measured) == len({*measured}) > 0
+
+
+def test_turns_are_counted_anew_by_another_counter():
+    settings = ContextWindowSettings(truncate_method="TruncateMiddle", with_conversation=True, total_token_budget=40)
+    chat = tuple(Message("Wren", f"{'word ' * (place % 5)}{place}") for place in range(12))
+
+    index, counters, one = VaultIndex(WORLD), (CHARS_4, CharacterEstimate("chars/1", 1)), ContextWindowSystem(settings)
+
+    def kept(system, counter):
+        moment = Moment(index, chat, Turn(12, 0, 0), counter=counter)
+        return asyncio.run(system.decide(moment)).trace.stage("conversation").details["kept"]
+
+    found = [kept(one, counter) for counter in counters]
+    assert found == [kept(ContextWindowSystem(settings), counter) for counter in counters]
+    assert found[0] > found[1]
