@@ -187,6 +187,7 @@ def test_fewest_entries_look_further_back():
 def test_of_a_group_one_is_drawn_by_weight():
     raws = [key("x", group="g", groupWeight=10), key("x", group="g", groupWeight=90)]
     assert active(raws, "x", draws=[0.05]) == [0]
+    assert active(raws, "x", draws=[0.1]) == [0], "equal is enough"
     scanned = scan(raws, "x", draws=[0.5], settings=ONCE)
     assert [entry.uid for entry in scanned.active] == ["1"]
     assert reasons(scanned, 0) == ["wi_key", "wi_group_lost"]
@@ -285,6 +286,20 @@ def test_who_lost_a_draw_to_one_that_did_not_stay_is_told_who_keeps_it_out():
     told = [event for loop in scanned.loops for event in loop.events if event.uid == "0" and "group" in event.reason]
     assert [(event.reason, event.details["winner_uid"]) for event in told] == [
         ("wi_group_lost", "1"), ("wi_group_active", "2")
+    ]  # fmt: skip
+
+
+def test_who_lost_in_one_group_is_told_when_another_one_keeps_it_out():
+    raws = [
+        key("x", group="a, b", groupWeight=0, excludeRecursion=True, useGroupScoring=True),
+        key("x", "y", group="a", excludeRecursion=True, probability=0, useGroupScoring=True),
+        key("zz", group="b"), key("x", content="zz"),
+    ]  # fmt: skip
+    settings = PLAIN.model_copy(update={"min_activations": 4, "depth": 1})
+    scanned = scan(raws, "x y", draws=[0.5, 0.5], settings=settings)
+    told = [event for loop in scanned.loops for event in loop.events if event.uid == "0" and "group" in event.reason]
+    assert [(event.reason, event.details["group"]) for event in told] == [
+        ("wi_group_score", "a"), ("wi_group_active", "b")
     ]  # fmt: skip
 
 

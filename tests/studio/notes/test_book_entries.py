@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -227,6 +228,13 @@ def _apply(changes: ChangeSet) -> None:
     for change in changes.changes:
         assert change.before == change.path.read_bytes().decode()
         change.path.write_bytes((change.after or "").encode())
+
+
+@pytest.mark.parametrize("title", ["", " \t\n"])
+def test_an_entry_needs_a_title(book: Path, title: str) -> None:
+    for planned in (partial(plan_new_entry, book), partial(plan_title, book / "uid 0")):
+        with pytest.raises(InputError, match="an entry needs a title"):
+            planned(title)
 
 
 def test_entries_are_made_copied_switched_and_deleted(book: Path) -> None:
