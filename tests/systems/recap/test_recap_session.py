@@ -464,6 +464,7 @@ def test_once_traces_were_let_go_one_is_told_when_somebody_asks(chat, monkeypatc
     last = late.generations[-1].message
     assert told == [1, last], "of the swipes before the first was let go, and of the one that was asked for"
     assert [late.traces.gist(one) for one in late.generations] == gists
+    assert [run.seen for run in late.finished] == [trace.seen for trace in wanted]
     assert [untimed(trace) for trace in late.traces.values()] == [untimed(trace) for trace in wanted]
     times = [[trace.stages[0].duration_ms for trace in late.traces.values()] for _ in range(2)]
     assert times[0] == times[1], "what it took when it was made first is kept"
