@@ -303,6 +303,15 @@ def test_who_lost_in_one_group_is_told_when_another_one_keeps_it_out():
     ]  # fmt: skip
 
 
+def test_who_loses_by_keys_again_is_told_how_many_others_had_then():
+    group = {"group": "g", "useGroupScoring": True}
+    more = key("zz", "ww", "vv", **group)
+    raws = [key("x", **group), key("x", "y", **group, probability=0), more, key("x", content="zz ww vv")]
+    scanned = scan(raws, "x y", draws=[0.5, 0.5])
+    told = [event.details for loop in scanned.loops for event in loop.events if event.reason == "wi_group_score"]
+    assert [(details["score"], details["most"]) for details in told] == [(1, 2), (1, 3), (1, 3)]
+
+
 def test_probability_is_drawn_once_for_the_whole_scan():
     raws = [key("x", probability=30, content="x again")]
     assert active(raws, "x", draws=[0.3]) == [0]  # equal is enough

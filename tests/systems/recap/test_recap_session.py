@@ -470,6 +470,19 @@ def test_once_traces_were_let_go_one_is_told_when_somebody_asks(chat, monkeypatc
     assert times[0] == times[1], "what it took when it was made first is kept"
 
 
+def test_a_trace_that_is_told_in_short_is_not_given_to_who_asks_for_all_of_it(chat):
+    worked(chat)
+    project = Project((), VaultIndex(), DeepLoreSettings(), context_size=1000).with_chat(chat)
+    simulator = Simulator(project, KINDS["recap"].make(SETTINGS, project.scene()))
+    moment = simulator.moment(simulator.generations[-1])
+    names = [
+        [stage.name for stage in simulator.system.traced(replace(moment, recorded=recorded)).stages]
+        for recorded in (False, True, False)
+    ]
+    assert names[0] == names[2]
+    assert len(names[0]) < len(names[1])
+
+
 def untimed(trace):
     return replace(trace, stages=tuple(replace(record, duration_ms=0.0) for record in trace.stages))
 
