@@ -123,9 +123,8 @@ def read_link(vault: Path, place: str) -> BookLink:
     """The link in that file of the vault. Raises InputError."""
     path = vault / place
     found = checked(_Link, parse_document(read_file(path, READ_AT_MOST), path, "link of a book"), path, _ADVICE)
-    notes = {
-        uid: LinkedNote(note.note, note.text.encode("utf-8", _HALVES), note.said) for uid, note in found.notes.items()
-    }
+    said = found.notes.items()
+    notes = {uid: LinkedNote(note.note, note.text.encode("utf-8", _HALVES), note.said) for uid, note in said}
     original = found.original.encode("utf-8", _HALVES)
     return BookLink(
         found.book, found.file, found.form, found.folder, found.entries, notes, original, place, found.heads

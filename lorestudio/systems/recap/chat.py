@@ -35,6 +35,7 @@ from lorestudio.systems.recap.scenes.scenes import CHECKED
 
 _NAMESPACES: Final = (NAMESPACE, OLD_NAMESPACE)
 _OF_LOREBOOKS: Final = ("activeLorebookEntries", "inactiveLorebookEntries")
+_BETWEEN: Final = re.compile(r"(?<=\.png)\s*,\s*", re.IGNORECASE)  # a card's name may have commas
 
 
 class Cleared(Struct, frozen=True):
@@ -258,9 +259,6 @@ class RecapChat(Struct, frozen=True, dict=True):
         """Without anything that recap memory keeps, and how much that was."""
         messages, counts = clear_all(self.messages, self.running)
         return self.with_messages(messages).with_running(RunningRecaps(self.id)), counts
-
-
-_BETWEEN: Final = re.compile(r"(?<=\.png)\s*,\s*", re.IGNORECASE)  # a name may have commas
 
 
 class RecapSurroundings(Struct, frozen=True):

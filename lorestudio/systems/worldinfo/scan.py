@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from dataclasses import field as data_field
 from enum import StrEnum
+from functools import partial
 from itertools import accumulate, pairwise
 from types import MappingProxyType
 from typing import Final
@@ -473,21 +474,13 @@ class Scanner:
         return sorted(found, key=lambda entry: (entry.uid not in sticky, entry.uid not in forced))
 
     def _grouped(self, new: list[BookEntry], scan: Scan, events: list[Event]) -> list[BookEntry]:
-        left = choose(
-            new,
-            self._active.values(),
-            self.timed,
-            lambda entry: self._activation.score(entry, scan),
-            self._draw,
-            scoring=self.settings.use_group_scoring,
-        )
+        score, scoring = partial(self._activation.score, scan=scan), self.settings.use_group_scoring
+        left = choose(new, self._active.values(), self.timed, score, self._draw, scoring=scoring)
         for entry in new:
             if entry.uid in left.removed:
                 reason, details = left.removed[entry.uid]
-                before = self._ousted.get(entry.uid, ("", {}))
-                same = before[1].get("group") == details["group"]
-                same = same and before[1].get("winner_uid") in (None, details.get("winner_uid"))
-                if reason == "wi_group_active" and same:
+                before = self._ousted.get(entry.uid, (reason, details))
+                if reason == "wi_group_active" and details.items() <= {**details, **before[1]}.items():
                     reason, details = before  # it lost to the active one in an earlier loop: that is why
                 self._ousted[entry.uid] = reason, details
                 events.append(Event(LoopPart.GROUPS, entry.uid, False, reason, details))
