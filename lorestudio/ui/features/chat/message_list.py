@@ -269,11 +269,14 @@ class MessageList(QListView):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Qt: another width breaks the lines anew; the chosen message stays in sight if it was."""
-        rect, old = self.visualRect(self.currentIndex()), event.oldSize().height()
+        rect, old, new = self.visualRect(self.currentIndex()), event.oldSize(), event.size()
+        seen = rect.top() < old.height() and rect.bottom() >= 0
         QAbstractItemView.resizeEvent(self, event)
-        if event.size().width() != event.oldSize().width():
+        if new.width() != old.width():
             self._forget()
-        if rect.top() < old and rect.bottom() >= 0:
+        elif rect.top() < 0 or (rect.bottom() >= old.height() and rect.top() < new.height()):
+            seen = False  # in part, as it still is
+        if seen:
             QTimer.singleShot(0, self, lambda: self.scrollTo(self.currentIndex()))
         self.updateGeometries()
 

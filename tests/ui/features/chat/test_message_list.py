@@ -371,6 +371,24 @@ def test_where_the_list_gets_lower_the_chosen_row_stays_in_sight(qtbot: QtBot, s
     assert view.verticalScrollBar().value() == value
 
 
+@pytest.mark.parametrize(("start", "heights", "value"), [(0, (90, 120), 0), (70, (110, 120), 70), (0, (25,), 30)])
+def test_who_reads_the_middle_of_a_long_chosen_row_stays_there_where_the_list_gets_lower_or_higher(
+    qtbot: QtBot, start: int, heights: tuple[int, ...], value: int
+) -> None:
+    """A bar above the chat, and each line more that is written below it, led back to the row's beginning."""
+    view, delegate = short_list(qtbot, 10)
+    delegate.heights = [30, 400, *[30] * 8]
+    view.resize(view.width(), 120)
+    view.reset()
+    drain()
+    view.setCurrentIndex(view.model().index(1, 0))  # 30 to 430
+    view.verticalScrollBar().setValue(start)
+    for height in heights:
+        view.resize(view.width(), height)
+        drain()
+        assert view.verticalScrollBar().value() == value
+
+
 @pytest.mark.parametrize("seed", [1, 32, 34, 92])
 def test_rows_of_other_heights_than_guessed_come_where_they_are_wanted(qtbot: QtBot, seed: int) -> None:
     rnd, hints = random.Random(seed), MessageList.ScrollHint
