@@ -12,6 +12,7 @@ from PySide6.QtCore import QObject, QSettings, Signal
 
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.entry import Entry, LeftOutNote, NoteKey, VaultIndex
+from lorestudio.domain.javascript import Json
 from lorestudio.domain.json_text import json_or_none
 from lorestudio.domain.texts import text_digest
 from lorestudio.studio.project.project import Project, is_demo
@@ -198,6 +199,14 @@ class History(QObject):
 
 
 MOST_RECENT: Final = 30
+"""So many files that were looked at are known, and projects with where they were left."""
+
+_Identity: TypeAlias = tuple[tuple[str, ...], Path | None]
+"""The places of a project's vaults, and its chat."""
+
+
+def _key(project: _Identity) -> str:
+    return text_digest(*project[0], str(project[1]))
 
 
 class KeptPlace(QObject):
@@ -219,7 +228,7 @@ class KeptPlace(QObject):
         super().__init__(parent)
         self._session, self._selection, self._settings = session, selection, settings
         self._messages = 0
-        self._project: tuple[tuple[str, ...], Path | None] | None = None
+        self._project: _Identity | None = None
         self._path: Path | None = None
         self._stage: str | None = None
         self._seen: tuple[int | None, Generation | None] = (None, None)
@@ -256,8 +265,8 @@ class KeptPlace(QObject):
 
     @property
     def is_same(self) -> bool:
-        """Whether the project that is shown now has the vaults and the chat of the one before."""
-        return self._project is not None and self._project == self._identity()
+        """Whether the project that is shown now is the one before: read again, changed, or saved elsewhere."""
+        return self._project is not None and (self._session.renewed or self._project == self._identity())
 
     def restore(self) -> bool:
         """Look at what was looked at before; False where another project is shown now."""
@@ -265,7 +274,7 @@ class KeptPlace(QObject):
         if same:
             self._choose_again()
         else:
-            self.keep()
+            self._keep(self._project)
             self._path, self._stage, self._seen, self._moves = None, None, (None, None), {}
             self.recent = []
         self._project = self._identity()
@@ -278,23 +287,30 @@ class KeptPlace(QObject):
 
     def keep(self) -> None:
         """Remember where the person is, for when the project is opened another time."""
-        if self._settings is not None and self._project is not None:
-            self._settings.setValue(self._key, json.dumps([self._messages, self._seen[0], str(self._path or "")]))
+        self._keep(self._identity() or self._project)  # a chat may have been saved under another name
+
+    def _keep(self, project: _Identity | None) -> None:
+        if self._settings is not None and project is not None:
+            key, kept = _key(project), self._left_at
+            kept.pop(key, None)
+            kept[key] = self._messages, self._seen[0], str(self._path or "")
+            self._settings.setValue("left_at", json.dumps(dict([*kept.items()][-MOST_RECENT:])))
 
     def _go_back(self) -> None:
         """Look at what was looked at when the project was left; the demo has a first look of its own."""
-        if self._settings is None or self._session.project is None or is_demo(self._session.project):
+        if self._project is None or self._session.project is None or is_demo(self._session.project):
             return
-        match json_or_none(str(self._settings.value(self._key, ""))):
+        match self._left_at.get(_key(self._project)):
             case [messages, (int() | None) as message, str() as note]:
                 self._seen = (message, None) if messages == self._messages else self._seen
                 self._path = Path(note) if note else None
                 self._choose_again()
 
     @property
-    def _key(self) -> str:
-        places, chat = self._project or ((), None)
-        return f"left_at/{text_digest(*places, str(chat))}"
+    def _left_at(self) -> dict[str, Json]:
+        """Where projects were left, the last one last."""
+        found = json_or_none(str(self._settings.value("left_at", ""))) if self._settings is not None else None
+        return found if isinstance(found, dict) else {}
 
     def _choose_again(self) -> None:
         message, generation = self._seen
@@ -306,7 +322,7 @@ class KeptPlace(QObject):
         if note is not None:
             self._selection.choose_note(note, self._stage)
 
-    def _identity(self) -> tuple[tuple[str, ...], Path | None] | None:
+    def _identity(self) -> _Identity | None:
         project = self._session.project
         if project is None:
             return None

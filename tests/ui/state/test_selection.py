@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -287,9 +288,59 @@ def test_a_project_that_is_opened_another_time_shows_what_was_looked_at(
     assert project.chat is not None
     longer = replace(project, chat=replace(project.chat, messages=(*project.chat.messages, Message("Ann", "More."))))
     assert looked_at(opened(longer)) == (*LAST, SKARN), "where the chat went on, its end is asked about"
-    for key in settings.allKeys():
-        settings.setValue(key, '[7, "two", ""]')
-    assert looked_at(opened(project)) == (*LAST, None)
+    (key,) = settings.allKeys()
+    nonsense = {project: [7, "two", ""] for project in json.loads(str(settings.value(key)))}
+    for wrong in (json.dumps(nonsense), "[]", "no JSON"):
+        settings.setValue(key, wrong)
+        assert looked_at(opened(project)) == (*LAST, None)
+
+
+def test_of_so_many_projects_it_is_kept_where_they_were_left(
+    make_session: Callable[..., Session], tmp_path: Path
+) -> None:
+    settings = QSettings(str(tmp_path / "window.ini"), QSettings.Format.IniFormat)
+    project = make_project(tmp_path / "a")
+    session = make_session(project)
+    selection = Selection(session)
+
+    def opened(number: int) -> int | None:
+        session.set_project(replace(project, chat_path=tmp_path / f"{number}.jsonl"))
+        selection.clear()
+        place = KeptPlace(session, selection, session, settings)
+        assert not place.restore()
+        found = selection.message
+        selection.choose_message(2, session.generation_for(2))
+        place.keep()
+        return found
+
+    assert [opened(number) for number in range(MOST_RECENT)] == [None] * MOST_RECENT
+    assert [opened(0), opened(MOST_RECENT)] == [2, None]
+    assert [opened(0), opened(2), opened(MOST_RECENT), opened(1)] == [2, 2, 2, None], "the one left longest ago is gone"
+
+
+def test_a_chat_that_is_saved_under_another_name_is_the_same_chat_and_left_under_that_name(
+    make_session: Callable[..., Session], tmp_path: Path
+) -> None:
+    settings = QSettings(str(tmp_path / "window.ini"), QSettings.Format.IniFormat)
+    project = make_project(tmp_path / "a")
+    assert project.chat is not None
+    new = replace(project, chat_path=None)
+    session = make_session(new)
+    place = KeptPlace(session, Selection(session), session, settings)
+    assert not place.restore()
+    place._selection.choose_message(2, session.generation_for(2))
+    place._selection.choose_entry(SKARN)
+    saved = session.project = replace(new, chat_path=tmp_path / "saved.jsonl")
+    place.keep()  # and the window is closed
+    session.set_project(replace(saved, settings=saved.settings), renewed="changed")
+    assert place.is_same
+    assert place.restore()
+    assert (place._selection.message, place._selection.entry) == (2, SKARN)
+    for now, found in ((saved, (2, SKARN)), (new, (None, None))):
+        session = make_session(now)
+        again = KeptPlace(session, Selection(session), session, settings)
+        again.restore()
+        assert (again._selection.message, again._selection.entry) == found
 
 
 def test_the_reply_that_is_to_come_is_looked_at_again(kept: KeptPlace) -> None:
