@@ -290,7 +290,7 @@ def test_a_project_that_is_opened_another_time_shows_what_was_looked_at(
     assert looked_at(opened(longer)) == (*LAST, SKARN), "where the chat went on, its end is asked about"
     (key,) = settings.allKeys()
     nonsense = {project: [7, "two", ""] for project in json.loads(str(settings.value(key)))}
-    for wrong in (json.dumps(nonsense), "[]", "no JSON"):
+    for wrong in (json.dumps(nonsense), "[1]", "no JSON"):
         settings.setValue(key, wrong)
         assert looked_at(opened(project)) == (*LAST, None)
 
