@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cache, partial
 from pathlib import Path
 from typing import Final
@@ -115,7 +115,6 @@ class WindowFeature(Feature):
         context = self.context
         menu = menu_of(self._workspace, tips=True)
         context.commands.fill(menu, [f"workspace.{workspace.name}" for workspace in WORKSPACES])
-        self._palette.setText(tr("Find anything   Ctrl+P"))
         self._palette.clicked.connect(partial(context.run, "go.command"))
         flip = tr("Switch between light and dark")
         named(self._switch, flip, flip)
@@ -126,7 +125,7 @@ class WindowFeature(Feature):
         self._show_workspace()
         context.session.project_changed.connect(self._show_workspace)
         self._table = tuple(context.commands.table.values())
-        context.commands.rebind(with_shortcuts(self._table, self._shortcuts.load(self._table)))
+        self._rebind(self._shortcuts.load(self._table))
         context.commands.show_used(context.used)
 
     def choose_theme(self, choice: str) -> None:
@@ -268,7 +267,12 @@ class WindowFeature(Feature):
 
     def _shortcuts_changed(self, chosen: dict[str, tuple[str, ...]]) -> None:
         self._shortcuts.save(chosen)
+        self._rebind(chosen)
+
+    def _rebind(self, chosen: Mapping[str, tuple[str, ...]]) -> None:
         self.context.commands.rebind(with_shortcuts(self._table, chosen))
+        keys = native(self.context.action("go.command").shortcut())
+        self._palette.setText(tr("Find anything   {keys}", keys=keys).rstrip())
 
 
 def _panes_page() -> Path:

@@ -70,7 +70,7 @@ class LiveEffects(QObject):
         if self.problem:
             return self.problem
         if self._simulator() is None:
-            return tr("Replay the chat to see what this does to all of it (Ctrl+R).")
+            return tr("Replay the chat to see what this does to all of it.")
         if self.chat() is None:
             return ""
         found = self.effects

@@ -177,3 +177,16 @@ def test_the_window_takes_new_shortcuts_at_once_and_remembers_them(make_window, 
     dialog.reset_all.click()
     assert window.commands.actions["replay.all"].shortcut().toString() == "Ctrl+R"
     assert make_window().commands.actions["replay.all"].shortcut().toString() == "Ctrl+R"
+
+
+@pytest.mark.always
+def test_the_button_that_finds_anything_names_the_keys_that_are_set(make_window) -> None:
+    window = make_window()
+    find = window.features.window.buttons[1]
+    assert find.text() == "Find anything   Ctrl+P"
+    window.run("help.shortcuts")
+    dialog = window.features.window.dialog
+    for title, keys in (("Find anything   F9", ("F9",)), ("Find anything", ())):
+        dialog.changed.emit({"go.command": keys})
+        assert find.text() == title
+    assert make_window().features.window.buttons[1].text() == "Find anything"

@@ -208,7 +208,7 @@ def test_why_the_whole_chat_says_nothing_of_what_is_tried_out(qtbot: QtBot, monk
     assert (whole.trying, whole.words) == (False, "")
     whole.try_changes(DeepLoreSettings(), ())
     assert (whole.trying, whole.words) == (
-        True, "Replay the chat to see what this does to all of it (Ctrl+R).",
+        True, "Replay the chat to see what this does to all of it.",
     )  # fmt: skip
     ran[0] = SimpleNamespace(project=SimpleNamespace(knows_notes=False))
     assert whole.words == "", "nothing can be tried on these notes"

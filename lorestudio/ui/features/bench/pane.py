@@ -287,7 +287,7 @@ class BenchPane(Pane):
             self._show_result(None)
         elif append and simulator is None:
             waits = tr("The chat is being replayed; the result follows.")
-            self.state.setText(waits if self._session.busy else tr("Replay the chat first (Ctrl+R)."))
+            self.state.setText(waits if self._session.busy else tr("Replay the chat first."))
         else:
             self._test(BenchOrder(project, simulator, self._session.choice, text, append))
 

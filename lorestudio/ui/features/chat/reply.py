@@ -178,7 +178,7 @@ class ReplyWork(QObject):
         trace = session.runs.traces.get(asking.generation)
         if trace is None or session.runs.outdated(asking.generation):
             if not session.busy and not session.runs.replaying and session.generations:
-                self.said.emit(tr("The lore of this reply has not been run. Replay the chat (Ctrl+R), or stop."))
+                self.said.emit(tr("The lore of this reply has not been run. Replay the chat, or stop."))
             return
         asking.asked = True
         self.said.emit(tr("Asking for the reply…"))

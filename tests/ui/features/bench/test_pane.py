@@ -411,7 +411,7 @@ def test_behind_a_chat_that_was_not_run_it_says_what_to_do(make_window, qtbot) -
     pane = window.features.bench.pane
     pane.behind.click()
     type_in(pane, "the quay", qtbot)
-    assert (pane.state.text(), pane.result) == ("Replay the chat first (Ctrl+R).", None)
+    assert (pane.state.text(), pane.result) == ("Replay the chat first.", None)
     window.session.replays.run_all()
     pane.run()
     assert pane.state.text() == "The chat is being replayed; the result follows."
