@@ -12,6 +12,7 @@ from PySide6.QtCore import QSettings
 from lorestudio.domain.chat import Generation, Message
 from lorestudio.domain.entry import Entry, LeftOutNote, NoteProblem, VaultIndex
 from lorestudio.domain.records import replace
+from lorestudio.domain.resources import resource
 from lorestudio.ui.state.selection import LONGEST, MOST_RECENT, History, KeptPlace, Selection, same_numbers
 from tests.ui.worlds import BELL, CROWN, DAWNKEEP, SKARN, make_project
 
@@ -316,6 +317,17 @@ def test_of_so_many_projects_it_is_kept_where_they_were_left(
     assert [opened(number) for number in range(MOST_RECENT)] == [None] * MOST_RECENT
     assert [opened(0), opened(MOST_RECENT)] == [2, None]
     assert [opened(0), opened(2), opened(MOST_RECENT), opened(1)] == [2, 2, 2, None], "the one left longest ago is gone"
+
+
+def test_the_demo_begins_each_time_with_its_first_look(make_session: Callable[..., Session], tmp_path: Path) -> None:
+    settings = QSettings(str(tmp_path / "window.ini"), QSettings.Format.IniFormat)
+    session = make_session(replace(make_project(tmp_path / "a"), chat_path=resource("demo", "chat.jsonl")))
+    for _ in range(2):
+        place = KeptPlace(session, Selection(session), session, settings)
+        place.restore()
+        assert place._selection.message is None
+        place._selection.choose_message(2, session.generation_for(2))
+        place.keep()
 
 
 def test_a_chat_that_is_saved_under_another_name_is_the_same_chat_and_left_under_that_name(
