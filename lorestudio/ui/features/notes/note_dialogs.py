@@ -373,6 +373,7 @@ class EntriesDialog(Dialog):
         self._work, self._project, self._tag = work, project, project.settings.lorebook_tag
         self._found: list[PlainNote] = []
         self._of: NoteKey | None = None  # whose keys are in the field
+        self._edited = False
         said = tr(
             "An entry is a note that goes into the prompt when one of its keys is said. Each ticked note gets the tag "
             "“{tag}” and these keys in its front matter; nothing else in it changes, and one undo takes all back. The "
@@ -446,10 +447,15 @@ class EntriesDialog(Dialog):
 
     def _edit(self, keys: Sequence[str]) -> None:
         """The chosen note gets these keys in place of the proposed ones, or of its own."""
+        self._edited = True
         self._found = [
             replace(one, keys=tuple(keys), written=False) if one.note_key == self._of else one for one in self._found
         ]
         self.model.set_rows(self._rows())
+
+    def lost(self) -> str:
+        """See `Dialog`."""
+        return tr("The keys that you changed would be lost.") if self._edited else ""
 
     def _settle(self) -> None:
         able(self.make, bool(self.model.chosen), tr("Tick a note first."))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QLabel, QPushButton
+from PySide6.QtWidgets import QApplication, QLabel, QMessageBox, QPushButton
 
 from lorestudio.domain.chat import Chat, Message
 from lorestudio.domain.records import replace
@@ -85,6 +85,11 @@ def test_the_proposed_keys_can_be_others(window, tmp_path) -> None:
     assert dialog.keys.items == ["Mira"]
     dialog.keys.remove(dialog.keys.chips[0])
     QTest.keyClicks(dialog.keys.input, "sister")  # and half typed it is made
+    dialog.reject()
+    (asks,) = dialog.findChildren(QMessageBox)
+    assert "changed would be lost" in asks.text() + asks.informativeText()
+    asks.reject()
+    assert dialog.isVisible()
     press(dialog, "Make entries")
     settle(window)
     found = {each.title: each.keys for each in window.session.project.index.entries}
