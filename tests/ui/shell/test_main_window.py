@@ -95,6 +95,17 @@ def test_the_last_reply_is_shown_first(window) -> None:
     assert window.trace.model.trace.turn.message == 5
 
 
+@pytest.mark.always
+def test_closing_the_window_keeps_where_the_project_was_left(make_window, tmp_path) -> None:
+    project, left = make_project(tmp_path), []
+    for message in (2, 3):
+        window = make_window(project, replay=False)
+        left.append(window.context.selection.message)
+        window.context.selection.choose_message(message, None)
+        window.close()
+    assert left[1:] == [2] != left[:1]
+
+
 @pytest.mark.own_window
 def test_choosing_a_message_shows_its_trace_everywhere(window) -> None:
     window.chat.view.setCurrentIndex(window.chat.model.index(2))

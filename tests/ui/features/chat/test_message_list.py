@@ -371,7 +371,9 @@ def test_where_the_list_gets_lower_the_chosen_row_stays_in_sight(qtbot: QtBot, s
     assert view.verticalScrollBar().value() == value
 
 
-@pytest.mark.parametrize(("start", "heights", "value"), [(0, (90, 120), 0), (70, (110, 120), 70), (0, (25,), 30)])
+@pytest.mark.parametrize(
+    ("start", "heights", "value"), [(0, (90, 120), 0), (70, (110, 120), 70), (350, (110, 120), 350), (0, (25,), 30)]
+)
 def test_who_reads_the_middle_of_a_long_chosen_row_stays_there_where_the_list_gets_lower_or_higher(
     qtbot: QtBot, start: int, heights: tuple[int, ...], value: int
 ) -> None:
