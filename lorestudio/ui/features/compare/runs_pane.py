@@ -133,7 +133,7 @@ class RunsPage(Pane):
         for place, side in enumerate(self.sides):
             side.activated.connect(lambda index, at=place: self._picked(at, index))
         self.tree.pressed.connect(self._go)
-        self.tree.clicked.connect(self._go)
+        self.tree.clicked.connect(lambda index: self._go(self.model.node(index)))
         self.comparable.changed.connect(self._wait)
         self.theme.changed.connect(self._show_rows)
 

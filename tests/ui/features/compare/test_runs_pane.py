@@ -438,13 +438,14 @@ def test_a_row_goes_to_its_entry_and_a_group_folds(window: MainWindow, qtbot: Qt
     tops = (pane.model.index(place, 0) for place in range(pane.model.rowCount()))
     group = next(top for top in tops if str(top.data()).startswith("+"))
     row = pane.model.index(0, 0, group)
-    pane.tree.pressed.emit(pane.model.node(row))
+    pane.tree.scrollTo(row)
+    QTest.mouseClick(pane.tree.viewport(), Qt.MouseButton.LeftButton, pos=pane.tree.visualRect(row).center())
     entry = window.session.entry(window.selection.entry)
     assert entry is not None
     assert (entry.vault, entry.filename) == pane.model.node(row).key
     assert str(row.data(ACCESSIBLE_TEXT)).startswith("Entry: ")
     assert pane.tree.isExpanded(group)
-    pane.tree.pressed.emit(pane.model.node(group))
+    QTest.mouseClick(pane.tree.viewport(), Qt.MouseButton.LeftButton, pos=pane.tree.visualRect(group).center())
     assert not pane.tree.isExpanded(group)
     pane.tree.setFocus()
     pane.tree.setCurrentIndex(group)
