@@ -201,13 +201,6 @@ class History(QObject):
 MOST_RECENT: Final = 30
 """So many files that were looked at are known, and projects with where they were left."""
 
-_Identity: TypeAlias = tuple[tuple[str, ...], Path | None]
-"""The places of a project's vaults, and its chat."""
-
-
-def _key(project: _Identity) -> str:
-    return text_digest(*project[0], str(project[1]))
-
 
 class KeptPlace(QObject):
     """Follows a selection. After the same vaults and chat were read again, `restore` chooses what was chosen before.
@@ -228,7 +221,7 @@ class KeptPlace(QObject):
         super().__init__(parent)
         self._session, self._selection, self._settings = session, selection, settings
         self._messages = 0
-        self._project: _Identity | None = None
+        self._project = ""
         self._path: Path | None = None
         self._stage: str | None = None
         self._seen: tuple[int | None, Generation | None] = (None, None)
@@ -266,7 +259,7 @@ class KeptPlace(QObject):
     @property
     def is_same(self) -> bool:
         """Whether the project that is shown now is the one before: read again, changed, or saved elsewhere."""
-        return self._project is not None and (self._session.renewed or self._project == self._identity())
+        return bool(self._project) and (self._session.renewed or self._project == self._identity())
 
     def restore(self) -> bool:
         """Look at what was looked at before; False where another project is shown now."""
@@ -289,18 +282,18 @@ class KeptPlace(QObject):
         """Remember where the person is, for when the project is opened another time."""
         self._keep(self._identity() or self._project)  # a chat may have been saved under another name
 
-    def _keep(self, project: _Identity | None) -> None:
-        if self._settings is not None and project is not None:
-            key, kept = _key(project), self._left_at
-            kept.pop(key, None)
-            kept[key] = self._messages, self._seen[0], str(self._path or "")
+    def _keep(self, project: str) -> None:
+        if self._settings is not None and project:
+            kept = self._left_at
+            kept.pop(project, None)
+            kept[project] = self._messages, self._seen[0], str(self._path or "")
             self._settings.setValue("left_at", json.dumps(dict([*kept.items()][-MOST_RECENT:])))
 
     def _go_back(self) -> None:
         """Look at what was looked at when the project was left; the demo has a first look of its own."""
-        if self._project is None or self._session.project is None or is_demo(self._session.project):
+        if self._session.project is None or is_demo(self._session.project):
             return
-        match self._left_at.get(_key(self._project)):
+        match self._left_at.get(self._project):
             case [messages, (int() | None) as message, str() as note]:
                 self._seen = (message, None) if messages == self._messages else self._seen
                 self._path = Path(note) if note else None
@@ -322,12 +315,11 @@ class KeptPlace(QObject):
         if note is not None:
             self._selection.choose_note(note, self._stage)
 
-    def _identity(self) -> _Identity | None:
+    def _identity(self) -> str:
+        """The vaults and the chat of the project that is shown, "" for none."""
         project = self._session.project
-        if project is None:
-            return None
-        places = project.places or tuple(str(folder) for folder in project.vault_folders)
-        return places, project.chat_path
+        places = () if project is None else project.places or tuple(map(str, project.vault_folders))
+        return text_digest(*places, str(project.chat_path)) if project is not None else ""
 
     def _follow_entry(self) -> None:
         if self._held:
