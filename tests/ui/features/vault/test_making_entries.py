@@ -72,6 +72,12 @@ def test_the_proposed_keys_can_be_others(window, tmp_path) -> None:
     dialog.groups.setCurrentIndex(dialog.groups.findText("Folder People (3)"))
     assert (dialog.list.view.current.title, dialog.keys.items) == ("Aldric", ["Aldric"])
     dialog.keys.input.setFocus()
+    QTest.keyClick(dialog.keys.input, Qt.Key.Key_Escape)
+    assert (dialog.isVisible(), dialog.focusWidget()) == (True, dialog.list.view)
+    dialog.list.view.choose(None)
+    assert (dialog.keys.items, dialog.keys.isEnabled()) == ([], False), "of no note"
+    dialog.list.view.choose(dialog.model.rows[0].note_key)
+    dialog.keys.input.setFocus()
     QTest.keyClicks(dialog.keys.input, "the king, crown")
     QTest.keyClick(dialog.keys.input, Qt.Key.Key_Return)
     assert dialog.isVisible(), "Enter takes the key and makes no entry yet"
@@ -90,7 +96,7 @@ def test_the_proposed_keys_can_be_others(window, tmp_path) -> None:
     assert "changed would be lost" in asks.text() + asks.informativeText()
     asks.reject()
     assert dialog.isVisible()
-    press(dialog, "Make entries")
+    dialog.make.click()  # by a key of its own: the keyboard stays in the line
     settle(window)
     found = {each.title: each.keys for each in window.session.project.index.entries}
     assert found == {"Aldric": ("Aldric", "the king", "crown"), "Mira": ("sister",), "Rook": ("the bird",)}
