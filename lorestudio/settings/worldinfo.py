@@ -164,7 +164,7 @@ class WorldInfoSettings(Section, alias_generator=_alias):
         0, "Most scans", "So many scans in all, the first included; 0: as many as it takes.",
         low=0, high=10, least="no limit",
     )  # fmt: skip
-    case_sensitive: bool = scanning(False, "Case counts", "Keys have to be written as in the chat.")
+    case_sensitive: bool = scanning(False, "Case-sensitive", "Keys have to be written as in the chat.")
     match_whole_words: bool = scanning(True, "Whole words", "A key of one word is not found inside a longer word.")
     use_group_scoring: bool = scanning(
         False, "Groups by score", "Of a group the entry with the most keys found is taken.",
@@ -184,7 +184,7 @@ class WorldInfoSettings(Section, alias_generator=_alias):
     )  # fmt: skip
     vectors: bool = similar(
         False, "Entries by similarity",
-        "Entries that are marked as vectorised come in when they are like the end of the chat.",
+        "Entries that are marked as vectorized come in when they are like the end of the chat.",
     )  # fmt: skip
     vectors_for_all: bool = similar(False, "For all entries", "Entries need no mark for that.")
     vector_messages: int = similar(

@@ -174,7 +174,7 @@ class Watch:
     lasting: tuple[BookEntry, ...] = data_field(init=False)
     levels: tuple[float | str, ...] = data_field(init=False)
     marked: int = data_field(init=False)
-    """How many are marked as vectorised."""
+    """How many are marked as vectorized."""
     always: frozenset[int] = data_field(init=False)
     """The places of the entries that every loop looks at."""
     _reaches: dict[Reach, BookEntry] = data_field(init=False)

@@ -36,14 +36,14 @@ _REASONS: Final = (
            "It is similar enough ({score}), but only the {limit} most similar ones come in, and its place is {rank}.",
            "Raise “Most entries”."),
     Reason("wi_vectors_off", NEUTRAL, "Similarity is off",
-           "{marked:# entry is|# entries are} marked as vectorised. Entries come in by similarity only where that is "
+           "{marked:# entry is|# entries are} marked as vectorized. Entries come in by similarity only where that is "
            "switched on, as Vector Storage has it.",
            "Switch on “Entries by similarity”."),
     Reason("wi_vectors_failed", WARNING, "No vectors", "Nothing was compared: {problem}.",
            "Set “Who makes the vectors”."),
     Reason("wi_compared", NEUTRAL, "Compared", "Vectors: {by}."),
     Reason("wi_nothing_compared", NEUTRAL, "Nothing to compare",
-           "No entry is marked as vectorised, or the newest messages have no text.",
+           "No entry is marked as vectorized, or the newest messages have no text.",
            "Mark entries, or switch on “For all entries”."),
     Reason("wi_books", NEUTRAL, "Lorebooks", "Scanned: {books}.[ {remarks}]"),
     Reason("wi_empty_books", WARNING, "No entries", "No lorebook that is scanned has an entry: {books}.[ {remarks}]",

@@ -319,7 +319,7 @@ def test_without_the_extension_a_vectorised_entry_has_its_keys_alone():
     trace = decide(["ab"], book=book, vectors=Letters()).trace
     assert not trace.injections
     record = trace.stage("vector activation")
-    assert "1 entry is marked as vectorised" in explain_stage(record, trace)
+    assert "1 entry is marked as vectorized" in explain_stage(record, trace)
 
 
 def test_vectors_that_fail_leave_the_keys_to_decide():

@@ -375,7 +375,7 @@ BOOK_FIELDS: Final[tuple[FieldSpec, ...]] = (
     _flag("ignoreBudget", "ignore budget", "The entry goes in though the budget is spent."),
     _flag("excludeRecursion", "non-recursable", "The texts of other entries do not wake it."),
     _flag("preventRecursion", "prevent recursion", "Its own text wakes no other entries."),
-    _number("delayUntilRecursion", "recursion level", "Only recursion of this level wakes it; 0 is no such wait.", "0"),
+    _number("delayUntilRecursion", "recursion level", "Delayed until recursion of this level; 0 is no such wait.", "0"),
     _number("sticky", "sticky", "Once it fired, it stays in for so many messages.", "none"),
     _number("cooldown", "cooldown", "After that it rests for so many messages.", "none"),
     _number("delay", "delay", "It waits until the chat has so many messages.", "none"),
