@@ -353,7 +353,7 @@ class WhyView(QWidget):
             return
         if shown == self._shown:
             return
-        if self._shown and shown[:2] != self._shown[:2] and self._untried:  # of another row the reason is wanted first
+        if self._shown and self._untried:  # of another row the reason is wanted first
             self.answers_button.setChecked(False)
         self._shown = shown
         end = self._session.runs.journeys(trace).fate(entry.id)
