@@ -258,10 +258,12 @@ def test_read_as_notes_the_entries_keep_their_own_orders(window: MainWindow) -> 
     window.vault.show_table(True)
     settle(window)
     assert heading() == "Order"
+    told = list[object]()
+    table.headerDataChanged.connect(lambda *_where: told.append(heading()))
     window.run("system.deeplore")
     settle(window)
     assert [entry.priority for entry in window.session.project.index.entries] == [900, 910]
-    assert heading() == "Priority"
+    assert told[-1:] == [heading()] == ["Priority"], "and the headings in sight are painted anew"
     window.run("note.fill_gaps")
     settle(window)
     assert orders(window) == [("Bell", 91), ("Gate", 90)]
