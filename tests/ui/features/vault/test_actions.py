@@ -305,6 +305,9 @@ def test_the_tree_stays_where_it_is_scrolled_and_shows_a_note_that_was_made(make
     assert (chosen_file(window), in_sight()) == ("places/places 2.md", True)
     tree.verticalScrollBar().setValue(3)
     assert read_again() == (False, 3), "what is read elsewhere stays in sight"
+    window.run("note.duplicate")
+    settle(window)
+    assert in_sight(), "a new note is shown wherever the tree was scrolled"
 
 
 def test_duplicate_takes_the_next_number(window, vault) -> None:
