@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from PySide6.QtWidgets import QWidget
 
 from lorestudio.domain.entry import MAX_DEPTH, FieldDefinition, Position
 from lorestudio.domain.javascript import Json
@@ -200,8 +201,13 @@ def test_the_fields_of_a_lorebook_are_called_as_sillytavern_calls_them() -> None
     ]  # fmt: skip
 
 
-def test_the_name_of_every_field_has_room(theme: Theme, qtbot: QtBot) -> None:
+@pytest.mark.parametrize("larger", [1.0, 1.5])
+def test_the_name_of_every_field_has_room(theme: Theme, qtbot: QtBot, larger: float) -> None:
+    parent = QWidget()
+    qtbot.addWidget(parent)
+    font = parent.font()
+    font.setPointSizeF(font.pointSizeF() * larger)
+    parent.setFont(font)
     for spec in BOOK_FIELDS:
-        button = NameButton(theme, spec)
-        qtbot.addWidget(button)
+        button = NameButton(theme, spec, parent)
         assert button.sizeHint().width() <= button.width(), spec.title
