@@ -221,7 +221,7 @@ def _is_special(entry: BookEntry) -> bool:
         entry.disabled, entry.triggers, entry.characters, entry.tags, entry.delay is not None,
         entry.recursion_level is not None, entry.exclude_recursion, entry.never_activates, entry.looks_nowhere,
     )  # fmt: skip
-    return any(refusable) or entry.constant or entry.activates or not all(map(is_searched, entry.keys))
+    return any(refusable) or entry.constant or entry.activates or not (entry.keys and all(map(is_searched, entry.keys)))
 
 
 def is_searched(key: str) -> bool:

@@ -181,7 +181,8 @@ class Activation(Struct, frozen=True):
         if own is not None and not sticky and (not recursive or _above(own, level)):
             return "wi_only_recursion", {"level": own}
         if recursive and self.settings.recursive and entry.exclude_recursion and not sticky:
-            return "wi_no_depth" if entry.looks_nowhere else "wi_no_recursion", {}
+            found_by_key = "wi_no_recursion" if entry.keys or entry.constant else "wi_keyless"
+            return "wi_no_depth" if entry.looks_nowhere else found_by_key, {}
         return None
 
     def _by_keys(self, entry: BookEntry, scan: Scan) -> Told:
@@ -190,7 +191,8 @@ class Activation(Struct, frozen=True):
             written = filter(None, map(self.substituted, entry.keys))
             key = next((key for each in written if occurs(key := trim(each), text, how)), None)
             if key is None:
-                return "wi_no_depth" if entry.looks_nowhere and entry.keys else "", {}
+                searched = "wi_no_depth" if entry.looks_nowhere else ""
+                return searched if any(map(trim, entry.keys)) else "wi_keyless", {}
             where = self.haystack.where(key, how, entry)
             if not entry.selective or not entry.secondary:
                 return "wi_key", where

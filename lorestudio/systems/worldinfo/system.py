@@ -255,6 +255,8 @@ class _WorldInfoRun(Run):
             if event.part is not part:
                 continue
             entry, reason = self.entries[event.uid], event.reason
+            if reason == "wi_keyless" and event.uid in self.similar.scores:
+                continue  # that it is not similar enough says more
             if reason == "wi_disabled" and self._is_blocked(entry):
                 reason = "wi_blocked"
             details = self._details(event.details)

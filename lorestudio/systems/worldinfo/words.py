@@ -84,6 +84,8 @@ _REASONS: Final = (
     Reason("wi_no_depth", WARNING, "Not searched",
            "Nothing is searched for its keys: its own scan depth leaves no message and no text of another entry.",
            "Write a scan depth from 1 on, or leave it empty so that the general one counts."),
+    Reason("wi_keyless", NEUTRAL, "No keys", "It has no key, so nothing that the chat says brings it in.",
+           "Give it a key that the chat uses, or make it constant."),
     Reason("wi_no_key", NEUTRAL, "No key found",
            "None of its keys was found in the last {messages:# message|# messages} or in the texts of active entries.",
            "Add a key that the chat uses, or raise “Scan depth”.",
@@ -145,7 +147,7 @@ RULES: Final = {
 
 _UNSEARCHED: Final = frozenset({
     "wi_never", "wi_silent", "wi_disabled", "wi_blocked", "wi_character", "wi_tags", "wi_delay", "wi_only_recursion",
-    "wi_no_depth",
+    "wi_no_depth", "wi_keyless",
 })  # fmt: skip
 
 VOCABULARY: Final[Vocabulary[Trace]] = Vocabulary(

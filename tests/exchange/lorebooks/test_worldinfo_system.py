@@ -274,6 +274,21 @@ def test_a_note_of_the_vault_takes_no_part_where_lorebooks_are_scanned():
     assert reason(decide(["x"]).trace, 0) == "wi_no_key"
 
 
+@pytest.mark.parametrize("more", [{"key": []}, {"key": [""]}, {"key": [], "excludeRecursion": True}])
+def test_an_entry_without_keys_is_told_to_have_none(more: dict[str, object]) -> None:
+    book = lorebook({**PLAIN, "key": ["calm"]}, {**PLAIN, **more}, {**PLAIN, "key": ["gale"]})
+    trace = decide(["calm"], book=book).trace
+    assert reason(trace, 1) == "wi_keyless"
+    assert reason(trace, 2) == "wi_no_key"
+    told = summary(decide(["mist"], book=book).trace)
+    assert told == ("Nothing matched: none of the keys of 2 entries is in the last message. 1 more was not searched.")
+
+
+def test_what_is_not_similar_enough_is_told_so_where_it_has_no_key() -> None:
+    book = lorebook({**PLAIN, "key": [], "content": "ccc", "vectorized": True})
+    assert reason(decide(["aaa"], SIMILAR, book=book, vectors=Letters()).trace, 0) == "wi_unlike"
+
+
 class Letters:
     """Vectors that count letters."""
 
@@ -305,7 +320,7 @@ def test_a_vectorised_entry_comes_in_by_likeness_to_the_newest_messages():
     assert titles(trace) == ["e1"]
     assert trace.injections[0].label == "similarity 1.00"
     assert [reason(trace, entry) for entry in (0, 2, 3, 4)] == [
-        "wi_similar_beyond", "wi_unlike", "wi_no_key", "wi_disabled",
+        "wi_similar_beyond", "wi_unlike", "wi_keyless", "wi_disabled",
     ]  # fmt: skip
     found = similarities(trace)
     assert found is not None

@@ -488,6 +488,7 @@ def test_an_entry_that_cannot_be_changed_is_told_so(folder_project: Project, tmp
 
 BOOK_ENTRIES: dict[str, tuple[dict[str, Any], str, str]] = {
     "no key": ({"key": ["oil"], "content": "The flame."}, "wi_no_key", "Add the key “flame” to “It”"),
+    "keyless": ({"key": [], "content": "The flame."}, "wi_keyless", "Add the key “flame” to “It”"),
     "secondary": ({"selective": True, "keysecondary": ["night"]}, "wi_secondary", "Take the secondary keys from “It”"),
     "logic": ({"selective": True, "keysecondary": ["lamp"], "selectiveLogic": 2}, "wi_secondary",
               "Take the logic from “It”"),
