@@ -19,13 +19,17 @@ class Known:
     """What was made of sources, each by what else it was made of. For any thread."""
 
     def __init__(self) -> None:
-        self._made: dict[int, tuple[object, dict[Hashable, Any]]] = {}
+        self._made: dict[Hashable, tuple[object, dict[Hashable, Any]]] = {}
         self._lock = threading.RLock()
 
     def of(self, source: object, key: Hashable, make: Callable[[], _Made]) -> _Made:
-        """What was made of this very source and of what equals `key`, else made now. It must not be changed."""
+        """What was made of this very source, or of the very parts of a tuple, and of what equals `key`, else made now.
+
+        It must not be changed.
+        """
+        mark = tuple(map(id, source)) if isinstance(source, tuple) else id(source)
         with self._lock:
-            _, made = self._made[id(source)] = self._made.pop(id(source), (source, {}))
+            _, made = self._made[mark] = self._made.pop(mark, (source, {}))
             while len(self._made) > _SOURCES:
                 del self._made[next(iter(self._made))]
             if key not in made:

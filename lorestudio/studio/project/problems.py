@@ -422,14 +422,27 @@ class ProblemFinder:
         )
 
     def repairs(
-        self, project: Project, notes: Iterable[NoteKey] | None = None, by: Deciding | None = None
+        self,
+        project: Project,
+        notes: Iterable[NoteKey] | None = None,
+        by: Deciding | None = None,
+        on_progress: Callable[[int, int], None] = lambda _done, _total: None,
+        cancel: CancelToken | None = None,
     ) -> tuple[Repair, ...]:
-        """The notes with all their safe fixes made, as they are on disk now: all notes, or those named."""
-        scope, _, _ = self._look(project, project.searching(by))
-        if notes is None:
-            findings = self._linter.run(scope).findings
-            notes = [finding.note_key for finding in findings if finding.fix is not None and finding.fix.safe]
-        found = [self._linter.repair(scope, key) for key in dict.fromkeys(notes) if key in scope.texts]
+        """The notes with all their safe fixes made, as they are on disk now: all notes, or those named.
+
+        `on_progress` gets notes done and their total. Raises Cancelled.
+        """
+        with stoppable(cancel):
+            scope, _, _ = self._look(project, project.searching(by))
+            if notes is None:
+                findings = self._linter.run(scope).findings
+                notes = [finding.note_key for finding in findings if finding.fix is not None and finding.fix.safe]
+            keys = [key for key in dict.fromkeys(notes) if key in scope.texts]
+            found = []
+            for done, key in enumerate(heeding(keys)):
+                on_progress(done, len(keys))
+                found.append(self._linter.repair(scope, key))
         return tuple(repair for repair in found if repair is not None)
 
     def text(self, note: NoteKey) -> str | None:

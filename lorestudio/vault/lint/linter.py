@@ -164,6 +164,7 @@ class Linter:
         self._rules: Rules | None = None
         self._known: dict[NoteKey, _LintedNote] = {}
         self._facts: VaultFacts | None = None
+        self._prepared: Scope | None = None
 
     def run(self, scope: Scope, on_progress: Callable[[int, int], None] | None = None) -> Report:
         """All findings of the vault. `on_progress` gets notes done and their total. Raises Cancelled."""
@@ -232,6 +233,9 @@ class Linter:
             yield _finding(hit, note, entry), hit, note
 
     def _prepare(self, scope: Scope) -> VaultFacts:
+        if self._facts is not None and scope is self._prepared:  # as for each fix of each note
+            return self._facts
+        self._prepared = scope
         rules = Rules(
             scope.settings, ParseRules.from_settings(scope.settings, scope.index.fields),
             scope.keys or KeyRules(scope.settings.case_sensitive, scope.settings.match_whole_words), _about(scope),

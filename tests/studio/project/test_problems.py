@@ -20,6 +20,7 @@ from lorestudio.systems.base import Deciding
 from lorestudio.systems.registry import KINDS, kind_of
 from lorestudio.trace.journey import FOREIGN_IDS, renumbered
 from lorestudio.vault.folder import read_listed
+from lorestudio.vault.lint import linter
 from lorestudio.vault.lint.model import Finding, Severity
 from lorestudio.vault.note.yaml_handler import HANDLER
 
@@ -447,6 +448,27 @@ def test_repairs_are_those_of_the_files_as_they_are(tmp_path: Path) -> None:
     assert [repair.filename for repair in finder.repairs(project)] == ["A.md", "C.md"]
     only = finder.repairs(project, [("vault", "A.md"), ("vault", "gone.md")])
     assert [(repair.filename, repair.after) for repair in only] == [("A.md", note("keys: [harbour]"))]
+
+
+def test_working_out_fixes_tells_how_far_it_is_looks_at_the_vault_once_and_can_be_stopped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = make(tmp_path, {name: note("Keys: [harbour]") for name in "ABC"})
+    made: list[object] = []
+    about = linter._about
+    monkeypatch.setattr(linter, "_about", lambda scope: made.append(scope) or about(scope))
+    finder, token = ProblemFinder(), CancelToken()
+    told: list[tuple[int, int]] = []
+    repairs = finder.repairs(project, on_progress=lambda *far: told.append(far))
+    assert (len(repairs), told) == (3, [(0, 3), (1, 3), (2, 3)])
+    assert len(made) == 2  # what the notes have in common, and the settings' own findings
+
+    def stop(done: int, _total: int) -> None:
+        if done == 1:
+            token.cancel()
+
+    with pytest.raises(Cancelled):
+        finder.repairs(project, on_progress=stop, cancel=token)
 
 
 def test_preview_of_one_fix(tmp_path: Path) -> None:

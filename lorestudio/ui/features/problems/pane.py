@@ -360,6 +360,17 @@ OPEN_UP_TO: Final = 300
 """A severity starts wholly open while it has at most this many findings; of the worst one the notes are seen always."""
 
 
+def _far(job: Job) -> Callable[[int, int], None]:
+    """Tells the job's owner how far it is, not more often than can be read."""
+    beat = Beat(REPORT_SECONDS, at_once=True)
+
+    def on_progress(done: int, total: int) -> None:
+        if beat.due():
+            job((done, total))
+
+    return on_progress
+
+
 class ProblemsPane(Pane):
     """Follows the project, its runs and its unsaved texts; looks for problems in a job and shows them.
 
@@ -451,13 +462,7 @@ class ProblemsPane(Pane):
         finder, by = self.finder, self._session.choice.deciding(project)
 
         def work(job: Job) -> tuple[Problems, tuple[str, ...]]:
-            beat = Beat(REPORT_SECONDS, at_once=True)
-
-            def on_progress(done: int, total: int) -> None:
-                if beat.due():
-                    job((done, total))
-
-            problems = finder.find(project, traces, drafts, on_progress, job.token, by)
+            problems = finder.find(project, traces, drafts, _far(job), job.token, by)
             return problems, tuple(map(search_text, problems.findings))
 
         done = partial(self._found, project)
@@ -504,10 +509,10 @@ class ProblemsPane(Pane):
         self._fixing = True
         finder, by = self.finder, self._session.choice.deciding(project)
         able(self.details.fix_all, False, tr("Wait until the fixes are worked out."))
-        title = tr("Working out the fixes")
-        self._session.jobs.start(
-            title, lambda _report: finder.repairs(project, notes, by), done=self._worked_out, failed=self._failed
-        )
+        self._newest.start(
+            tr("Working out the fixes"), lambda job: finder.repairs(project, notes, by, _far(job), job.token),
+            done=self._worked_out, failed=self._failed, reported=self._reported, ended=self._fixed,
+        )  # fmt: skip
 
     def _project_changed(self) -> None:
         if self._session.project is None:
@@ -548,10 +553,18 @@ class ProblemsPane(Pane):
     def _worked_out(self, repairs: tuple[Repair, ...]) -> None:
         self._fixing = False
         if repairs:
+            self._tell()
             self._offer(repairs)
         else:
             self.head.tell(tr("There is nothing left that can be fixed safely."))
         self._explain()
+
+    def _fixed(self) -> None:
+        """Where that was stopped, nobody else says that it is over."""
+        if self._fixing:
+            self._fixing = False
+            self._tell()
+            self._explain()
 
     def _failed(self, error: Exception) -> None:
         self._fixing = False

@@ -596,6 +596,18 @@ def test_while_fixes_are_worked_out_they_cannot_be_asked_for_again(qtbot: QtBot,
     assert len(filled.fixes) == 1
 
 
+def test_working_out_fixes_can_be_stopped_and_begun_again(qtbot: QtBot, filled: Stage) -> None:
+    pane, told = filled.pane, filled.pane.head.told.text()
+    pane.fix_all()
+    pane.stop()
+    qtbot.waitUntil(lambda: filled.session.jobs.idle)
+    qtbot.waitUntil(pane.details.fix_all.isEnabled)
+    assert not pane.findChildren(FixDialog)
+    assert (pane.looking, pane.head.told.text()) == (False, told)
+    pane.fix_all()
+    qtbot.waitUntil(lambda: bool(pane.findChildren(FixDialog)))
+
+
 def test_it_looks_again_once_a_replay_has_ended_and_only_then(
     qtbot: QtBot, filled: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
