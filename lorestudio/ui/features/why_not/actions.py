@@ -72,6 +72,7 @@ class WhyNotFeature(Feature):
         for work in (self.would, self.fixes):
             work.in_sight = partial(self._in_sight, work)
             trace.answers.verticalScrollBar().valueChanged.connect(work.look)
+            context.layout.docks["trace"].visibilityChanged.connect(work.look)
         trace.model.modelReset.connect(self._show_known)
         trace.model.rowsInserted.connect(lambda *_rows: self._show_known())
         context.session.traces_changed.connect(lambda _generations: self._say_outcome())

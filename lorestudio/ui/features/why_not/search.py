@@ -170,7 +170,7 @@ class RowWork(QObject, Generic[_Answer]):
         self.trace: Trace | None = None
         self._ask: _Ask[_Answer] | None = None
         self._known: dict[int, _Answer | None] = {}
-        self._first: int | None = None
+        self._asked: tuple[int, ...] = ()
         self._newest = Newest(session.jobs)
         self._soon = later(self, self._go_on, self.REST_MS)
         self.in_sight: Callable[[], Sequence[int]] = tuple
@@ -180,7 +180,7 @@ class RowWork(QObject, Generic[_Answer]):
         ):  # fmt: skip
             signal.connect(self.look)
 
-    def look(self) -> None:
+    def look(self, *_news: object) -> None:
         """Something else may be in sight: ask about what is not known yet, soon."""
         self._soon.start()
 
@@ -200,11 +200,12 @@ class RowWork(QObject, Generic[_Answer]):
         chosen = self._selection.entry if self._session.entry(self._selection.entry) is not None else None
         rows = dict.fromkeys([*([chosen] if chosen is not None else []), *self.in_sight()])
         wanted = tuple(entry for entry in rows if entry not in self._known)
-        if not wanted:
-            return
-        if self._newest.busy and not (wanted[0] == chosen != self._first):
+        at_work = next((entry for entry in self._asked if entry not in self._known), None)
+        if self._newest.busy and at_work not in rows:
+            self._newest.cancel()  # nobody looks at it any more
+        if not wanted or (self._newest.busy and not (wanted[0] == chosen != self._asked[0])):
             return  # only the chosen entry does not wait for what the job at work looks at
-        self._first = wanted[0]
+        self._asked = wanted
 
         def work(job: Job) -> None:
             for entry in wanted:
@@ -244,6 +245,7 @@ class RowWork(QObject, Generic[_Answer]):
             self._known[entry] = answer
             if answer is not None:
                 self.found.emit(entry, answer)
+            self.look()
 
     def _failed(self, entries: Sequence[int], _error: Exception) -> None:
         self._known.update(dict.fromkeys(entries))  # the real run says what is wrong; this one adds nothing

@@ -321,6 +321,21 @@ def test_the_chosen_row_is_asked_about_first_and_but_once(asking: Asking, qtbot:
     assert asking.of(asking.trace, SKARN) == f"about {SKARN}"
 
 
+def test_a_row_that_went_out_of_sight_is_dropped_while_it_is_asked_about(asking: Asking, qtbot: QtBot) -> None:
+    asking._selection.choose_entry(None)
+    asking.look()
+    qtbot.waitUntil(lambda: asking.asked == [RULES])
+    asking.in_sight = lambda: ()
+    asking.look()
+    qtbot.waitUntil(lambda: asking._session.jobs.idle and not asking._soon.isActive())
+    assert asking.asked == [RULES]
+    asking.in_sight = lambda: (SKARN, RULES)
+    asking.goes_on.set()
+    asking.look()
+    qtbot.waitUntil(lambda: asking._session.jobs.idle and not asking._soon.isActive())
+    assert asking.asked == [RULES, SKARN, RULES]
+
+
 def test_a_row_that_is_chosen_meanwhile_does_not_wait_for_others(asking: Asking, qtbot: QtBot) -> None:
     asking.look()
     qtbot.waitUntil(lambda: asking.asked == [CROWN])
