@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from msgspec import Struct
-from PySide6.QtCore import QEvent, QModelIndex, QPoint, QPointF, QRect, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QFont, QFontMetricsF, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtCore import QEvent, QModelIndex, QPoint, QPointF, QRect, QRectF, QSignalBlocker, QSize, Qt, Signal
+from PySide6.QtGui import QFocusEvent, QFont, QFontMetricsF, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QHeaderView, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QTableView, QWidget
 
 from lorestudio.studio.report.pictures import PHASE_FILLS
@@ -387,6 +387,14 @@ class AnswerView(RowMenu, QTableView):
         super().currentChanged(current, previous)
         self.verticalHeader().viewport().update()
         self.viewport().update()
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        """Qt: the keyboard comes; where no row is current Qt would take the first, which chooses another entry."""
+        chosen = self.currentIndex().isValid()
+        with QSignalBlocker(self.selectionModel()):
+            super().focusInEvent(event)
+            if not chosen:
+                self.selectionModel().clearCurrentIndex()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Qt: Enter makes the change that the row offers, Space folds or unfolds the phase of the cell."""

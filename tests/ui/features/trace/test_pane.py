@@ -144,6 +144,20 @@ def test_a_filter_looks_among_those_that_came_into_question(window: MainWindow, 
     assert pane.model.rowCount() == 1
 
 
+def test_the_keyboard_that_comes_to_filtered_answers_chooses_no_other_entry(
+    window: MainWindow, pane: TracePane, qtbot: QtBot
+) -> None:
+    window.selection.choose_entry(SKARN)
+    pane.filter.setText("crown")
+    assert not pane.answers.currentIndex().isValid()
+    pane.filter.setFocus()
+    window.context.show("trace")  # as F6 does
+    assert pane.answers.hasFocus()
+    assert (window.selection.entry, pane.answers.currentIndex().isValid()) == (SKARN, False)
+    qtbot.keyClick(pane.answers, Qt.Key.Key_Down)
+    assert window.selection.entry == CROWN
+
+
 def test_cells_choose_an_entry_and_its_stage_and_follow_them(window: MainWindow, pane: TracePane, qtbot: QtBot) -> None:
     model = pane.model
     pane.answers.setCurrentIndex(model.index(model.place_of(CROWN), model.stage_column("budget")))
