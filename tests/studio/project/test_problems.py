@@ -456,7 +456,12 @@ def test_working_out_fixes_tells_how_far_it_is_looks_at_the_vault_once_and_can_b
     project = make(tmp_path, {name: note("Keys: [harbour]") for name in "ABC"})
     made: list[object] = []
     about = linter._about
-    monkeypatch.setattr(linter, "_about", lambda scope: made.append(scope) or about(scope))
+
+    def counted(scope: linter.Scope) -> str:
+        made.append(scope)
+        return about(scope)
+
+    monkeypatch.setattr(linter, "_about", counted)
     finder, token = ProblemFinder(), CancelToken()
     told: list[tuple[int, int]] = []
     repairs = finder.repairs(project, on_progress=lambda *far: told.append(far))

@@ -178,6 +178,9 @@ def news_of(ended: Ended) -> list[Notice]:
             tr("{amount} with newer words", amount=sum(each.superseded for each in results)),
             tr("{amount} known already", amount=sum(each.deduped for each in results)),
         ]
+        against = [found for each in results if isinstance(found := (each.review or {}).get("conflictsFound"), int)]
+        if any(against):
+            parts.append(tr("{amount} in conflict with a memory", amount=sum(against)))
         found = sum(each.extracted for each in results)
         facts, read = count(found, "fact", "facts"), count(len(results), "passage", "passages")
         text = tr("{facts} out of {read}: {parts}.", facts=facts, read=read, parts=", ".join(parts))

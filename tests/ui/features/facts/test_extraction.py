@@ -13,9 +13,11 @@ from PySide6.QtCore import QObject, Signal
 
 from lorestudio.domain.chat import Chat
 from lorestudio.domain.lifecycle import Cancelled
+from lorestudio.domain.records import replace
 from lorestudio.exchange.problems import InputError
 from lorestudio.studio.project.answering import AnswerKind, ChatRequest, Question, Source
 from lorestudio.systems.facts import session
+from lorestudio.systems.facts.extraction import read_review
 from lorestudio.systems.facts.pipeline import ExtractionResult
 from lorestudio.systems.facts.session import Drawn
 from lorestudio.systems.facts.threads import Passage
@@ -98,6 +100,13 @@ COULD_NOT = "1 passage could not be read, #10 to #14: too slow. Nothing of them 
 )  # fmt: skip
 def test_what_came_of_it(ended: Ended, told: list[Any]) -> None:
     assert [(each.text, each.tone, each.actions) for each in news_of(ended)] == told
+
+
+def test_what_the_second_look_found_in_conflict_is_counted() -> None:
+    reply = '{"conflicts": [{"newFact": "Up.", "existingMemory": "Down."}, {"newFact": "Up."}]}'
+    result = replace(KEPT.result, review=read_review(reply, (), strict=False).counts)
+    (notice,) = news_of(Ended((replace(KEPT, result=result),)))
+    assert notice.text == f"6 facts out of 1 passage: {PARTS}, 1 in conflict with a memory."
 
 
 def test_each_passage_that_failed_is_named_in_the_details() -> None:
