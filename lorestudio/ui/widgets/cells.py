@@ -494,11 +494,14 @@ class CellDelegate(QStyledItemDelegate):
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         """Qt: draw a cell."""
-        look, view, rect = index.data(LOOK), option.widget, QRectF(option.rect)
+        look, view, rect, theme = index.data(LOOK), option.widget, QRectF(option.rect), self._theme
         if not isinstance(look, Look):
+            has_focus = option.state & QStyle.StateFlag.State_HasFocus
+            option.state &= ~QStyle.StateFlag.State_HasFocus  # Qt's frame is another one, and reaches over the edge
             super().paint(painter, option, index)
+            if has_focus:
+                draw_focus(painter, rect, theme)
             return
-        theme = self._theme
         chosen = bool(option.state & QStyle.StateFlag.State_Selected)
         painter.save()
         if look.ground and not chosen:
@@ -512,7 +515,7 @@ class CellDelegate(QStyledItemDelegate):
             box.setLeft(box.left() + _CHECK_ROOM)
         if look.rule:
             painter.setPen(hairline(theme.color("border")))
-            at = rect.top() + 0.5 if look.rule == "top" else rect.bottom()
+            at = rect.top() + 0.5 if look.rule == "top" else rect.bottom() - 0.5
             painter.drawLine(QPointF(rect.left(), at), QPointF(rect.right(), at))
         if look.side:
             self._draw_side(painter, QRectF(box.left(), rect.top() + 3, _SIDE, rect.height() - 6), look.side)

@@ -179,7 +179,7 @@ class RecordTreeView(RowTree):
     pressed = Signal(object)
 
     def __init__(self, theme: Theme, model: RecordTree[Any], name: str, parent: QWidget | None = None) -> None:
-        super().__init__(parent, uniformRowHeights=True, allColumnsShowFocus=True)
+        super().__init__(parent, uniformRowHeights=True)
         self._theme, self._rows = theme, model
         self.setModel(model)
         self.setItemDelegate(CellDelegate(theme, self))

@@ -407,7 +407,7 @@ def test_a_rule_is_a_line_across_the_whole_row(
     view, _image = shown(one_line(Words("in"), rule=rule))
     row = QRectF(view.visualRect(view.model().index(0, 0)))
     lines = [each.box for each in shapes(view) if each.edge == theme.color("border").name()]
-    at = row.top() + 0.5 if rule == "top" else row.bottom()
+    at = row.top() + 0.5 if rule == "top" else row.bottom() - 0.5
     assert lines == ([QRectF(row.left(), at, row.width(), 0)] if rule else [])
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from PySide6.QtCore import QModelIndex, QPoint, QRectF, QSize, Qt
+from PySide6.QtCore import QItemSelectionModel, QModelIndex, QPoint, QRectF, QSize, Qt
 from PySide6.QtGui import QContextMenuEvent, QGuiApplication, QStandardItem, QStandardItemModel
 from PySide6.QtTest import QAbstractItemModelTester, QTest
 from PySide6.QtWidgets import QApplication, QMenu, QStyledItemDelegate, QStyleOptionViewItem
@@ -544,12 +544,21 @@ def test_a_click_below_the_rows_goes_nowhere(qtbot: QtBot, theme: Theme) -> None
     assert entered == []
 
 
-def test_a_tree_is_named_and_the_ring_goes_through_all_its_columns(qtbot: QtBot, theme: Theme) -> None:
-    view = RecordTreeView(theme, make(theme), "Harbour")
+def test_a_tree_is_named_and_a_ring_inside_its_row_shows_where_the_keyboard_is(qtbot: QtBot, theme: Theme) -> None:
+    """What reaches over the edge of a row is lost as soon as the next one is painted anew."""
+    model = make(theme)
+    view = RecordTreeView(theme, model, "Harbour")
     qtbot.addWidget(view)
+    view.show()
     assert (view.accessibleName(), view.header().accessibleName()) == ("Harbour", "Columns")
-    assert view.allColumnsShowFocus()
     assert view.editTriggers() == RecordTreeView.EditTrigger.NoEditTriggers
+    view.activateWindow()
+    view.setFocus()
+    qtbot.waitUntil(view.hasFocus)
+    view.selectionModel().setCurrentIndex(model.index(0, 0), QItemSelectionModel.SelectionFlag.NoUpdate)
+    rings = [each.box for each in drawn(view.viewport()) if each.edge == theme.color("focus").name()]
+    row = QRectF(view.visualRect(model.index(0, 0)))
+    assert rings == [row.adjusted(1, 1, -1, -1)]
 
 
 def test_two_clicks_on_a_group_of_places_do_not_open_it_too(qtbot: QtBot, theme: Theme) -> None:

@@ -149,7 +149,8 @@ class ChatDelegate(QStyledItemDelegate):
         elif option.state & QStyle.StateFlag.State_MouseOver:
             painter.fillRect(rect, theme.color("hover"))
         painter.setPen(hairline(theme.color("border")))
-        painter.drawLine(QPointF(rect.left() + _EDGE, rect.bottom()), QPointF(rect.right() - _EDGE, rect.bottom()))
+        below = rect.bottom() - 0.5  # inside the row: what reaches over its edge is lost where the next one is drawn
+        painter.drawLine(QPointF(rect.left() + _EDGE, below), QPointF(rect.right() - _EDGE, below))
         self._draw_avatar(painter, QRectF(rect.left() + _EDGE, rect.top() + _TOP, _AVATAR, _AVATAR), row)
         body = self._body(rect)
         self._draw_header(painter, QRectF(body.left(), body.top(), body.width(), self._header_height()), row, chosen)
