@@ -266,6 +266,7 @@ KEEP: Final = "keep"
 ENRICH: Final = "enrich"
 REMOVE: Final = "remove"
 _ACTIONS: Final = (KEEP, ENRICH, REMOVE)
+_RESOLUTIONS: Final = ("keep_new", "keep_existing", "merge")
 _REVIEW_OPENING: Final = re.compile(r"\A```(?:json)?[\s\ufeff]*?\n?")
 _REVIEW_CLOSING: Final = re.compile(r"[\s\ufeff]*```[\s\ufeff]*\Z")
 
@@ -278,14 +279,22 @@ class Corrected(Struct, frozen=True):
     reason: Json = None
 
 
-class Review(Struct, frozen=True):
-    """A reviewer's answer. `conflicts` counts new facts and memories that contradict each other; nothing is resolved
+class Conflict(Struct, frozen=True):
+    """A new fact and a memory that contradict each other; it is counted and shown, nothing is resolved
     (rules: fact-memory 6.3).
     """
 
+    new_fact: str
+    existing: str
+    resolution: str
+
+
+class Review(Struct, frozen=True):
+    """A reviewer's answer."""
+
     corrected: tuple[Corrected, ...] = ()
     missed: tuple[Fact, ...] = ()
-    conflicts: int = 0
+    conflicts: tuple[Conflict, ...] = ()
 
     @property
     def facts(self) -> tuple[Fact, ...]:
@@ -300,7 +309,7 @@ class Review(Struct, frozen=True):
             "factsModified": actions.count(ENRICH),
             "factsRemoved": actions.count(REMOVE),
             "missedFactsAdded": len(self.missed),
-            "conflictsFound": self.conflicts,
+            "conflictsFound": len(self.conflicts),
         }
 
 
@@ -325,8 +334,7 @@ def read_review(reply: str | None, facts: Sequence[Fact], *, strict: bool) -> Re
     members = mapping_in(parsed)
     corrected = tuple(_corrected(objects_in(members.get("correctedFacts"))))
     missed = tuple(_fact(item) for item in objects_in(members.get("missedFacts")) if _usable(item))
-    pairs = [(each.get("newFact"), each.get("existingMemory")) for each in objects_in(members.get("conflicts"))]
-    conflicts = sum(isinstance(new, str) and isinstance(memory, str) for new, memory in pairs)
+    conflicts = tuple(_conflicts(objects_in(members.get("conflicts"))))
     if not strict and facts and not corrected:
         corrected = unreviewed(facts, strict=False).corrected
     return Review(corrected, missed, conflicts)
@@ -375,3 +383,11 @@ def _corrected(items: list[Mapping[str, Json]]) -> Iterator[Corrected]:
                 _fact(item), action if isinstance(action, str) and action in _ACTIONS else KEEP,
                 reason if truthy(reason) else None,
             )  # fmt: skip
+
+
+def _conflicts(items: list[Mapping[str, Json]]) -> Iterator[Conflict]:
+    for item in items:
+        new, existing, resolution = item.get("newFact"), item.get("existingMemory"), item.get("resolution")
+        if isinstance(new, str) and isinstance(existing, str):
+            known = isinstance(resolution, str) and resolution in _RESOLUTIONS
+            yield Conflict(new, existing, str(resolution) if known else _RESOLUTIONS[0])
