@@ -74,6 +74,7 @@ def act(top: QWidget, chance: random.Random) -> str:
         return f"wheel on {target}"
     focused = QApplication.focusWidget() or top
     if has_menu(focused):
+        focused.clearFocus()  # the window would press it by Enter, and wait in its menu
         focused = top
     if what < 0.8:
         text = chance.choice(("lamp", "[[", "7", "-3", "/(a+)+$/", "  "))

@@ -163,7 +163,11 @@ class ChipsField(Wrapping):
         return tuple(self._chips)
 
     def set_items(self, items: Sequence[str]) -> None:
-        """Show other items; nothing is emitted."""
+        """Show other items; nothing is emitted. One that is written anew is followed; once gone, it is a new one."""
+        if self._editing is not None:
+            place, edited = self._editing, self._chips[self._editing].text()
+            stays = place < len(items) and items[place] == edited
+            self._editing = place if stays else items.index(edited) if edited in items else None
         focus = next((place for place, chip in enumerate(self._chips) if chip.hasFocus()), None)
         if list(items) != self.items:
             while len(self._chips) > len(items):

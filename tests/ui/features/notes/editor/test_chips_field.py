@@ -161,6 +161,27 @@ def test_an_item_with_a_comma_that_is_written_anew_stays_one(chips: Chips, qtbot
     assert told[-1] == ["Skarn, the Grey", "two"]
 
 
+@pytest.mark.parametrize(
+    ("others", "after"),
+    [
+        (["one"], ["one", "third"]),  # what is written anew is gone: nothing that was typed is lost
+        (["three", "one"], ["third", "one"]),
+        (["three", "two", "three"], ["three", "two", "third"]),
+    ],
+)
+def test_an_item_that_is_written_anew_is_followed_where_others_are_shown(
+    chips: Chips, qtbot: QtBot, others: list[str], after: list[str]
+) -> None:
+    """A file that another program saved, or an undo elsewhere: its place alone led to another item, or to none."""
+    field, told = chips
+    field.edit(field.chips[2])
+    qtbot.keyClicks(field.input, "third")
+    field.set_items(others)
+    assert field.half_typed
+    qtbot.keyClick(field.input, KEY.Key_Return)
+    assert told == [after]
+
+
 def test_a_pattern_is_typed_with_its_commas(chips: Chips, qtbot: QtBot) -> None:
     field, told = chips
     field.input.setFocus()
