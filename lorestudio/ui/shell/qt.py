@@ -146,7 +146,7 @@ def _in_columns(line: list[QWidget]) -> Iterator[QWidget]:
     columns: list[list[QWidget]] = []
     end = -1
     for part in sorted(line, key=lambda each: each.x()):
-        if part.x() > end:
+        if not columns or part.x() > end:  # the first may begin outside, where its view is scrolled
             columns.append([])
         columns[-1].append(part)
         end = max(end, part.geometry().right())

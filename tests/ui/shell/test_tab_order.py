@@ -51,6 +51,21 @@ def test_where_nothing_takes_the_keyboard_tab_moves_it_nowhere(qtbot: QtBot) -> 
     hints.setTabFocusBehavior(usual)
 
 
+def test_tab_comes_to_what_begins_left_of_its_view(qtbot: QtBot) -> None:
+    """A view that is scrolled has a part of it outside; Tab failed there."""
+    window = QWidget()
+    qtbot.addWidget(window)
+    parts = [QLineEdit(window), QLineEdit(window)]
+    for each, left in zip(parts, (-30, 90), strict=True):
+        each.setGeometry(left, 10, 100, 20)
+    window.resize(300, 60)
+    window.show()
+    window.activateWindow()
+    qtbot.waitUntil(window.isActiveWindow)
+    parts[1].setFocus()
+    assert stops(window) == parts[:1]
+
+
 def walked(start: QWidget, key: Qt.Key, most: int = 400, *, within: QWidget | None = None) -> list[QWidget]:
     """What gets the keyboard until it comes back to the start, or leaves what it should go through.
 
