@@ -234,6 +234,7 @@ def _nothing_left(request: pytest.FixtureRequest) -> Iterator[None]:
     # What the shared window is made of was looked through once, and is not what a test leaves.
     gc.collect(2 if shared.window is None else 1)
     drain()
+    QApplication.instance().setStyleSheet("")  # what the next test measures would be as wide as in this one
     left = [each for each in QApplication.topLevelWidgets() if each not in before and not shared.owns(each)]
     assert not left, f"close and delete these windows: {left}"
     assert QThreadPool.globalInstance().activeThreadCount() == 0, "wait for the threads that the test started"
