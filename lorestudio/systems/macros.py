@@ -9,6 +9,7 @@ set here is known to the texts behind them.
 from __future__ import annotations
 
 import math
+import operator
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
@@ -23,7 +24,8 @@ Segment = tuple[str, PromptOrigin]
 
 _OUTLET: Final = re.compile(r"\{\{outlet::([^{}]*)\}\}", re.IGNORECASE)
 _LEGACY: Final = re.compile(r"<(USER|BOT|CHAR|GROUP|CHARIFNOTGROUP)>", re.IGNORECASE)
-_LEGACY_NAMES: Final = {"bot": "char"}
+_CARD: Final = {f"char{name}": name for name in ("description", "personality", "scenario", "creatornotes")}
+"""The longer names of the card's texts."""
 # Line ends before it are taken from the first of them alone: from each, thousands would cost their square.
 _TRIM: Final = re.compile(r"(?:(?<!\n)(?:\r\n|(?<!\r)\n)(?:\r?\n)*+)?\{\{trim\}\}(?:\r?\n)*", re.IGNORECASE)
 _BRACE: Final = re.compile(r"\\([{}])")
@@ -32,12 +34,15 @@ _HEAD: Final = re.compile(
     rf"{WS}*(?P<flags>(?:[!?~#/>]{WS}*)*)(?:(?P<name>[A-Za-z][\w-]*)(?=[:}}]|{WS}|$)|(?P<variable>[.$]){WS}*)?",
     re.ASCII,
 )
+_VARIABLE: Final = r"[A-Za-z](?:[\w-]*\w)?"
 _SHORT: Final = re.compile(
-    rf"(?P<name>[A-Za-z](?:[\w-]*\w)?){WS}*(?:(?P<step>\+\+|--){WS}*$|(?P<sets>\+?=)|$)", re.ASCII
+    rf"(?P<name>{_VARIABLE}){WS}*(?P<sign>\+\+|--|[+-]=|[=!<>]=|\|\|=?|\?\?=?|[=<>]|$)", re.ASCII
 )
+_COMPARED: Final = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
 _INDENT: Final = re.compile(r"[ \t]*")
+_COUNT: Final = re.compile(r"[0-9]{1,6}")
 _NO: Final = frozenset({"", "false", "off", "0"})
-_SCOPED: Final = {"if": 1, "setvar": 1, "addvar": 1, "trim": 0, "reverse": 0, "//": 0}
+_SCOPED: Final = {"if": 1, "setvar": 1, "addvar": 1, "trim": 0, "reverse": 0, "getvar": 0, "hasvar": 0}
 """Macros that may stand around a text, with the number of arguments that they have besides it."""
 
 
@@ -62,9 +67,7 @@ class _Macro(Struct, frozen=True):
         rest = self.rest if self.name == "//" else self.rest.lstrip()
         if rest.startswith("::"):
             return _split(rest[2:])
-        if rest.startswith(":"):
-            return [rest[1:]]
-        return _split(rest) if rest else []
+        return [rest.removeprefix(":")] if rest else []
 
 
 class Macros(Struct):
@@ -80,11 +83,11 @@ class Macros(Struct):
     unknown: dict[str, None] = {}
     used: set[str] = set()
 
-    def fill(self, text: str, original: str = "") -> str:
-        """The text with everything filled in but outlets; `original` is what `{{original}}` stands for."""
+    def fill(self, text: str) -> str:
+        """The text with everything filled in but outlets."""
         if not has_macros(text):
             return text
-        filled = self._filled(_LEGACY.sub(self._modern, text), original)
+        filled = self._filled(_LEGACY.sub(self._modern, text))
         return _TRIM.sub("", _BRACE.sub(r"\1", filled))
 
     def spread(self, text: str, source: PromptOrigin) -> list[Segment]:
@@ -100,15 +103,15 @@ class Macros(Struct):
         segments.append((text[done:], source))
         return [segment for segment in segments if segment[0]]
 
-    def expand(self, text: str, source: PromptOrigin, original: str = "") -> list[Segment]:
+    def expand(self, text: str, source: PromptOrigin) -> list[Segment]:
         """Both at once."""
-        return self.spread(self.fill(text, original), source)
+        return self.spread(self.fill(text), source)
 
     def _modern(self, found: re.Match[str]) -> str:
-        name = found[1].lower()
-        return f"{{{{{found[1]}}}}}" if _LEGACY_NAMES.get(name, name) in self.values else found[0]
+        name = found[1].lower().replace("bot", "char")
+        return f"{{{{{name}}}}}" if name in self.values else found[0]
 
-    def _filled(self, text: str, original: str) -> str:
+    def _filled(self, text: str) -> str:
         """The text with its macros filled in from left to right."""
         made: list[str] = []
         done = 0
@@ -120,52 +123,50 @@ class Macros(Struct):
             made.append(text[done : macro.start])
             closing = closings.get(place)
             if closing is None:
-                made.append(self._value(macro, text[macro.start : macro.end], original))
+                made.append(self._value(macro, text[macro.start : macro.end]))
                 done, place = macro.end, place + 1
             else:
                 inside = text[macro.end : macros[closing].start]
-                made.append(self._value(macro, text[macro.start : macro.end], original, inside))
+                made.append(self._value(macro, text[macro.start : macro.end], inside))
                 done, place = macros[closing].end, closing + 1
         return "".join([*made, text[done:]])
 
-    def _value(self, macro: _Macro, whole: str, original: str, inside: str | None = None) -> str:
+    def _value(self, macro: _Macro, whole: str, inside: str | None = None) -> str:
         """What stands in a macro's place; `inside` is the text that it stands around."""
         if macro.name == "//":
             return ""
         written = [*macro.arguments, *(() if inside is None else (inside,))]
         if macro.name == "if" and len(written) == 2:
-            return self._chosen(written[0], written[1], original, trimmed="#" not in macro.flags)
+            return self._chosen(written[0], written[1], trimmed="#" not in macro.flags)
         if macro.name in {".", "$"}:
-            short = self._short(macro, original)
-            return self._left(macro, whole, original) if short is None else short
-        arguments = [self._filled(each, original) for each in written]
+            short = self._short(macro)
+            return self._left(macro, whole) if short is None else short
+        arguments = [self._filled(each) for each in written]
         if "#" not in macro.flags:
             arguments = [_trimmed(each) if inside is not None else trim(each) for each in arguments]
-        known = self._known(macro.name, arguments, original, scoped=inside is not None)
-        return self._left(macro, whole, original) if known is None else known
+        known = None if "/" in macro.flags else self._known(macro.name, arguments, scoped=inside is not None)
+        return self._left(macro, whole) if known is None else known
 
-    def _left(self, macro: _Macro, whole: str, original: str) -> str:
+    def _left(self, macro: _Macro, whole: str) -> str:
         """A macro that nobody knows: as it stands, with those inside it filled in."""
         if macro.name != "outlet":
             self.unknown[whole] = None
-        return f"{{{{{self._filled(macro.inner, original)}}}}}"
+        return f"{{{{{self._filled(macro.inner)}}}}}"
 
-    def _known(self, name: str, arguments: list[str], original: str, *, scoped: bool) -> str | None:  # a table of cases
+    def _known(self, name: str, arguments: list[str], *, scoped: bool) -> str | None:  # a table of cases
         """The value of a macro with these arguments, None where there is none."""
-        name, amount = _LEGACY_NAMES.get(name, name), len(arguments)
+        amount = len(arguments)
         if name == "trim" and amount == scoped:
             return arguments[0] if scoped else "{{trim}}"  # what stands around it goes in the end
         if name in {"newline", "space"} and amount <= 1:
-            times = to_number(arguments[0]) if arguments else 1
-            return ("\n" if name == "newline" else " ") * int(times) if math.isfinite(times) and times >= 0 else None
+            times = arguments[0] if arguments else "1"
+            return ("\n" if name == "newline" else " ") * int(times) if _COUNT.fullmatch(times) else None
         if name == "reverse" and amount == 1:
             return arguments[0][::-1]
         if name == "else" and not amount:
             return ""
-        if name == "original" and not amount:
-            return original
         if amount == 0:
-            return self.values.get(name)
+            return self.values.get(_CARD.get(name, name))
         return self._variable(name, arguments)
 
     def _variable(self, name: str, arguments: list[str]) -> str | None:  # a table of cases
@@ -199,32 +200,40 @@ class Macros(Struct):
         total = to_number(held) + to_number(more)
         self.variables[name] = ("" if held == "0" else held) + more if math.isnan(total) else number_text(total)
 
-    def _short(self, macro: _Macro, original: str) -> str | None:
+    def _short(self, macro: _Macro) -> str | None:
         """`{{.name}}`, `{{.name = text}}` and its like; None for what is none, and for variables across chats."""
         found = _SHORT.match(macro.rest) if macro.name == "." else None
         if found is None:
             return None
-        name = found["name"]
-        if found["step"]:
-            self._add(name, "1" if found["step"] == "++" else "-1")
-        elif found["sets"]:
-            value = trim(self._filled(macro.rest[found.end() :], original))
-            if found["sets"] == "=":
-                self.variables[name] = value
-            else:
-                self._add(name, value)
-            return ""
-        return self._held(name)
+        name, sign = found["name"], found["sign"]
+        if sign in {"++", "--"}:
+            self._add(name, "1" if sign == "++" else "-1")
+        held = self._held(name)
+        kept = name in self.variables if sign[:2] == "??" else held.lower() not in _NO
+        if sign in {"", "++", "--"} or (kept and sign[:2] in {"??", "||"}):
+            return held
+        value = trim(self._filled(macro.rest[found.end() :]))
+        if sign in {"==", "!="}:
+            return "true" if (held == value) is (sign == "==") else "false"
+        if sign in _COMPARED:
+            return "true" if _COMPARED[sign](to_number(held), to_number(value)) else "false"
+        if sign == "+=":
+            self._add(name, value)
+        elif sign == "-=" and not math.isnan(to_number(value)):
+            self._add(name, number_text(-to_number(value)))
+        elif sign in {"=", "??=", "||="}:
+            self.variables[name] = value
+        return value if sign[0] in "?|" else ""
 
-    def _chosen(self, condition: str, branches: str, original: str, *, trimmed: bool) -> str:
+    def _chosen(self, condition: str, branches: str, *, trimmed: bool) -> str:
         """The branch that a condition chooses; only that one is filled in."""
         asked = trim(condition)
         turned = asked.startswith("!")
-        asked = trim(self._filled(asked.removeprefix("!").lstrip(), original))
-        if asked.startswith("."):
+        asked = trim(self._filled(asked.removeprefix("!").lstrip()))
+        if re.fullmatch(rf"\.{_VARIABLE}", asked, re.ASCII):
             asked = self._held(asked[1:])
-        elif _LEGACY_NAMES.get(asked.lower(), asked.lower()) in self.values:
-            asked = self.values[_LEGACY_NAMES.get(asked.lower(), asked.lower())]
+        else:
+            asked = self.values.get(_CARD.get(asked.lower(), asked.lower()), asked)
         depth, first, second = 0, branches, ""
         for each in _macros(branches):
             if each.name == "if" and "/" in each.flags:
@@ -235,7 +244,7 @@ class Macros(Struct):
                 first, second = branches[: each.start], branches[each.end :]
                 break
         chosen = first if (trim(asked).lower() in _NO) is turned else second
-        filled = self._filled(chosen, original)
+        filled = self._filled(chosen)
         return _trimmed(filled) if trimmed else filled
 
 
@@ -275,9 +284,8 @@ def _macro(text: str, start: int, end: int) -> _Macro:
     flags, name, rest = "", "", inner
     if head is not None:
         flags, name, rest = head["flags"], (head["name"] or head["variable"] or "").lower(), inner[head.end() :]
-    comment = flags.find("//")
-    if comment >= 0:  # `{{///}}` closes a comment
-        flags, name = ("/" if flags[comment + 2 : comment + 3] == "/" else ""), "//"
+    if "//" in flags or name == "comment":
+        flags, name = "", "//"
     return _Macro(start, end, inner, flags, name, rest)
 
 
@@ -289,10 +297,9 @@ def _closings(macros: Sequence[_Macro]) -> dict[int, int]:
         waiting = opened.setdefault(macro.name, [])
         if "/" in macro.flags and waiting:
             closings[waiting.pop()] = place
-        elif "/" not in macro.flags and (macro.name == "//" or _SCOPED.get(macro.name) == len(macro.arguments)):
+        elif "/" not in macro.flags and _SCOPED.get(macro.name) == len(macro.arguments):
             waiting.append(place)
-    # a comment with words is none around a text, though what closes one is taken for its end
-    return {place: end for place, end in closings.items() if macros[place].name != "//" or not trim(macros[place].rest)}
+    return closings
 
 
 def _split(text: str) -> list[str]:

@@ -183,16 +183,17 @@ class PromptTexts:
 
     def _filled(self, prompt: PresetPrompt) -> Sequence[Segment]:
         if prompt.identifier in MARKERS:
-            return self._expanded(self._marked(prompt))
+            return self._expanded(self._marked(prompt), self._macros)
         text = self._own_text(prompt)
         source = self._source(prompt, text)
         card = self._card_text(prompt)
         if not card:
             return self._macros.expand(text, source)
-        return self._expanded(card, self._macros.fill(text))
+        original = self._macros.fill(text)
+        return self._expanded(card, replace(self._macros, values={**self._macros.values, "original": original}))
 
-    def _expanded(self, texts: Texts, original: str = "") -> list[Segment]:
-        return [made for text, source in texts for made in self._macros.expand(text, source, original)]
+    def _expanded(self, texts: Texts, macros: Macros) -> list[Segment]:
+        return [made for text, source in texts for made in macros.expand(text, source)]
 
     def _own_text(self, prompt: PresetPrompt) -> str:
         if prompt.identifier == MAIN_PROMPT:
