@@ -201,6 +201,8 @@ def _surroundings(scene: Scene, settings: WorldInfoSettings) -> Surroundings:
             "mesexamples": card.mes_example,
             "charprompt": card.system_prompt,
             "charinstruction": card.post_history_instructions,
+            "chardepthprompt": card.extensions.depth_prompt.prompt,
+            "creatornotes": card.creator_notes,
         }
     return Surroundings(
         note=_note(scene.metadata, settings, called),

@@ -17,7 +17,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from types import MappingProxyType
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeVar
 
 from msgspec import Struct, field
 
@@ -52,6 +52,8 @@ from lorestudio.systems.vectors import TextVectors
 from lorestudio.systems.worldinfo.haystack import TextSource, Watch
 from lorestudio.systems.worldinfo.scan import Scanned, Scanner, TimedState, after, at
 from lorestudio.trace.wording import quoted
+
+_Name = TypeVar("_Name")
 
 
 def index_of(entries: Sequence[BookEntry], counter: TokenCounter = CHARS_4) -> VaultIndex:
@@ -432,9 +434,14 @@ def _macros(moment: Moment, around: Surroundings, variables: Mapping[str, str]) 
     for name, is_user in (("lastusermessage", True), ("lastcharmessage", False)):
         values[name] = next((each.text for each in reversed(moment.chat) if each.is_user is is_user), "")
     values |= around.macros
-    macros = Macros({**values, **around.filled}, dict(variables))
-    inside = {name: macros.fill(text) for name, text in around.filled.items()}
-    return Macros(values | inside, macros.variables)
+    macros = Macros(values, dict(variables))
+    return replace(macros, values=values | _own(macros, around, around.filled))
+
+
+def _own(macros: Macros, around: Surroundings, texts: Mapping[_Name, str]) -> dict[_Name, str]:
+    """Texts of card and persona as prompts have them; none stands in another."""
+    inside = replace(macros, values={**macros.values, **dict.fromkeys(around.filled, "")})
+    return {name: inside.fill(trim(text)).replace("\r", "") for name, text in texts.items()}
 
 
 def _source(
@@ -442,7 +449,7 @@ def _source(
 ) -> TextSource:
     speaker = () if around.only_these else (moment.character,)
     characters = {settings.avatar} if settings.avatar else {*speaker, *around.characters}
-    extras = {extra: macros.fill(text) for extra, text in around.extras.items()}
+    extras = _own(macros, around, around.extras)
     prompts: list[tuple[str, str]] = []
     if settings.scan_note:
         depth_prompt = extras.get(Extra.DEPTH_PROMPT, "")

@@ -294,6 +294,16 @@ def test_the_scan_knows_card_persona_and_note(tmp_path: Path) -> None:
     assert [left.source.label for left in prompt.left_out] == ["Eldoria 7"]
 
 
+def test_texts_of_card_and_persona_lose_the_blanks_around_them_and_stand_in_no_other(tmp_path: Path) -> None:
+    """They are trimmed and filled in without the card (rules: sillytavern 5.8)."""
+    file = world(tmp_path, "Eldoria", {"constant": True, "content": "[{{persona}}] [{{charCreatorNotes}}]"})
+    here = project(tmp_path, CARD | {"creator_notes": " Of {{char}}{{persona}}.\r\n"})
+    here = replace(here, setup=replace(here.setup, persona=Persona(text="  A rider\r\nof {{char}}{{scenario}}. \n")))
+    system = kind_of("worldinfo").make(WorldInfoSettings(book=file, source=BOOKS), here.scene())
+    (trace,) = asyncio.run(Simulator(here, system).replay())
+    assert {"[A rider", "of Ottoline.] [Of Ottoline.]"} <= set(lines_of(trace))
+
+
 def test_sillytaverns_settings_are_taken_over(tmp_path: Path) -> None:
     file = tmp_path / "settings.json"
     document = {
