@@ -115,7 +115,7 @@ class Haystack:
         depth = self._depth_of(entry)
         asked = (depth, scan is Scan.WIDER, entry.extras)
         if asked not in self._texts:
-            found = [*self._newest(depth), *(text for _, text in self._lent(entry))]
+            found = [*(self._newest(depth) or [""]), *(text for _, text in self._lent(entry))]
             if scan is not Scan.WIDER:
                 found += self._recursion
             self._texts[asked] = MARK + _JOINER.join(found)
@@ -152,7 +152,7 @@ class Haystack:
 
     def _lent(self, entry: BookEntry) -> list[tuple[str, str]]:
         extras = self._source.extras
-        asked = [(_EXTRAS[extra], trim(text)) for extra in entry.extras if (text := extras.get(extra, ""))]
+        asked = [(_EXTRAS[extra], text) for extra in entry.extras if (text := extras.get(extra, ""))]
         return [*asked, *((name, text) for name, text in self._source.prompts if text)]
 
 

@@ -35,6 +35,12 @@ def test_only_entries_whose_key_stands_in_the_text_are_looked_at() -> None:
     assert watch.places(haystack, Scan.FIRST, (["B.0"],)) == [0, 1, 2, 3]
 
 
+def test_what_is_lent_stands_on_a_line_of_its_own_without_messages_too() -> None:
+    """As SillyTavern joins them; keys such as `/\\n\\x01/` find that (rules: sillytavern 5.6)."""
+    source = TextSource((), prompts=(("the author's note", "Fog."),))
+    assert Haystack(source, WorldInfoSettings()).text(book({})[0], Scan.FIRST) == f"{MARK}\n{MARK}Fog."
+
+
 def test_an_entry_with_a_key_too_long_for_an_automaton_is_always_looked_at() -> None:
     haystack = Haystack(TextSource(("lamp",)), WorldInfoSettings())
     assert Watch(book({"key": ["river" * 5000]}, {"key": ["storm"]})).places(haystack, Scan.FIRST, ()) == [0]
