@@ -15,7 +15,7 @@ from lorestudio.domain.json_text import items_in, object_in, objects_in, texts_i
 from lorestudio.domain.records import grouped, picked, replace
 from lorestudio.exchange.chats.recorded import ACTIVE_BOOKS, BOOK_VIEWER
 from lorestudio.exchange.host_settings import room_in
-from lorestudio.exchange.lorebooks.entry import BookEntry, Extra
+from lorestudio.exchange.lorebooks.entry import BookEntry
 from lorestudio.exchange.lorebooks.reading import (
     BookFile,
     BookRole,
@@ -176,7 +176,6 @@ def surroundings(scene: Scene, settings: WorldInfoSettings) -> Surroundings:
 def _surroundings(scene: Scene, settings: WorldInfoSettings) -> Surroundings:
     chat, called = scene.chat or Chat(), _called(settings, scene)
     card = scene.card.data if scene.card is not None else None
-    extras = {Extra.PERSONA: scene.persona}
     macros = {"user": scene.user_name}
     if scene.cast:
         every = ", ".join(scene.cast)
@@ -189,13 +188,6 @@ def _surroundings(scene: Scene, settings: WorldInfoSettings) -> Surroundings:
         }
     filled = {"persona": scene.persona}
     if card is not None:
-        extras |= {
-            Extra.DESCRIPTION: card.description,
-            Extra.PERSONALITY: card.personality,
-            Extra.DEPTH_PROMPT: card.extensions.depth_prompt.prompt,
-            Extra.SCENARIO: card.scenario,
-            Extra.CREATOR_NOTES: card.creator_notes,
-        }
         filled |= {
             **picked(card, "description", "personality", "scenario"),
             "mesexamples": card.mes_example,
@@ -210,7 +202,6 @@ def _surroundings(scene: Scene, settings: WorldInfoSettings) -> Surroundings:
         characters=frozenset(_names(scene)),
         only_these=_sure_names(scene) is not None,
         tags=_tags(scene, settings, called),
-        extras=extras,
         macros=macros,
         filled=filled,
         variables={name: to_string(value) for name, value in object_in(scene.metadata, "variables").items()},

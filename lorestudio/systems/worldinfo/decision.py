@@ -17,7 +17,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from types import MappingProxyType
-from typing import Final, NamedTuple, TypeVar
+from typing import Final, NamedTuple
 
 from msgspec import Struct, field
 
@@ -53,7 +53,15 @@ from lorestudio.systems.worldinfo.haystack import TextSource, Watch
 from lorestudio.systems.worldinfo.scan import Scanned, Scanner, TimedState, after, at
 from lorestudio.trace.wording import quoted
 
-_Name = TypeVar("_Name")
+_SEARCHED: Final = {
+    Extra.PERSONA: "persona",
+    Extra.DESCRIPTION: "description",
+    Extra.PERSONALITY: "personality",
+    Extra.DEPTH_PROMPT: "chardepthprompt",
+    Extra.SCENARIO: "scenario",
+    Extra.CREATOR_NOTES: "creatornotes",
+}
+"""The macros that stand for what an entry may have searched."""
 
 
 def index_of(entries: Sequence[BookEntry], counter: TokenCounter = CHARS_4) -> VaultIndex:
@@ -259,20 +267,19 @@ class Surroundings(Terse, frozen=True):
 
     `messages` are all of the chat's file, hidden ones too: the note's interval counts the person's, and macros name the
     last one. `characters` are the names by which a character filter may know the character, besides the speaker's name
-    unless `only_these` count; `tags` are its tags, None where nobody knows them. `extras` are texts of card and
-    persona; `macros` stand for themselves without braces, in lower case; in those that are `filled` macros are filled
-    in, too. `variables` are the chat's. `reply_tokens` is how much of the context is kept for the reply. `cast` is
+    unless `only_these` count; `tags` are its tags, None where nobody knows them. `macros` stand for themselves without
+    braces, in lower case; those that are `filled` are texts of card and persona, which macros are filled in, and which
+    are searched. `variables` are the chat's. `reply_tokens` is how much of the context is kept for the reply. `cast` is
     what holds where a member of a group speaks, by name; that one may be `muted`.
     """
 
-    unprinted = ("messages", "extras", "macros", "filled", "variables", "cast")
+    unprinted = ("messages", "macros", "filled", "variables", "cast")
 
     note: AuthorsNote = field(default_factory=AuthorsNote)
     messages: tuple[Message, ...] = ()
     characters: frozenset[str] = frozenset()
     only_these: bool = False
     tags: frozenset[str] | None = None
-    extras: Mapping[Extra, str] = field(default_factory=lambda: MappingProxyType({}))
     macros: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     filled: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     variables: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
@@ -292,7 +299,7 @@ class Surroundings(Terse, frozen=True):
     @property
     def told(self) -> tuple[object, ...]:
         """All of it that the messages before a turn do not tell, in an order of its own: for a digest."""
-        texts = [sorted(each.items()) for each in (self.extras, self.macros, self.filled, self.variables)]
+        texts = [sorted(each.items()) for each in (self.macros, self.filled, self.variables)]
         tags = None if self.tags is None else sorted(self.tags)
         cast = [(name, own.told) for name, own in sorted(self.cast.items())]
         return (self.note, sorted(self.characters), self.only_these, tags, *texts, self.reply_tokens, *cast)
@@ -434,14 +441,9 @@ def _macros(moment: Moment, around: Surroundings, variables: Mapping[str, str]) 
     for name, is_user in (("lastusermessage", True), ("lastcharmessage", False)):
         values[name] = next((each.text for each in reversed(moment.chat) if each.is_user is is_user), "")
     values |= around.macros
-    macros = Macros(values, dict(variables))
-    return replace(macros, values=values | _own(macros, around, around.filled))
-
-
-def _own(macros: Macros, around: Surroundings, texts: Mapping[_Name, str]) -> dict[_Name, str]:
-    """Texts of card and persona as prompts have them; none stands in another."""
-    inside = replace(macros, values={**macros.values, **dict.fromkeys(around.filled, "")})
-    return {name: inside.fill(trim(text)).replace("\r", "") for name, text in texts.items()}
+    inside = Macros({**values, **dict.fromkeys(around.filled, "")}, dict(variables))  # no text of the card in another
+    filled = {name: inside.fill(trim(text)).replace("\r", "") for name, text in around.filled.items()}
+    return Macros(values | filled, inside.variables)
 
 
 def _source(
@@ -449,7 +451,7 @@ def _source(
 ) -> TextSource:
     speaker = () if around.only_these else (moment.character,)
     characters = {settings.avatar} if settings.avatar else {*speaker, *around.characters}
-    extras = _own(macros, around, around.extras)
+    extras = {extra: macros.values.get(name, "") for extra, name in _SEARCHED.items()}
     prompts: list[tuple[str, str]] = []
     if settings.scan_note:
         depth_prompt = extras.get(Extra.DEPTH_PROMPT, "")

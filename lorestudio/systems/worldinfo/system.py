@@ -17,7 +17,7 @@ from lorestudio.domain.javascript import Json
 from lorestudio.domain.records import replace
 from lorestudio.domain.state import has_rule
 from lorestudio.exchange.chats.recorded import RecordedEntry
-from lorestudio.exchange.lorebooks.entry import BookEntry, Extra
+from lorestudio.exchange.lorebooks.entry import BookEntry
 from lorestudio.exchange.lorebooks.reading import Lorebook
 from lorestudio.settings.worldinfo import WorldInfoSettings
 from lorestudio.systems.base import Decided, Moment, RunInputs, State, System, SystemKind, inputs_digest
@@ -156,14 +156,18 @@ class WorldInfoSystem(VectorSystem):
 
 
 def _card_texts(around: Surroundings) -> dict[str, Json]:
-    texts = {name: around.filled.get(name, "") for name in ("description", "personality", "scenario")} | {
-        "mes_example": around.macros.get("mesexamples", ""),
-        "system_prompt": around.macros.get("charprompt", ""),
-        "post_history_instructions": around.macros.get("charinstruction", ""),
-        "creator_notes": around.extras.get(Extra.CREATOR_NOTES, ""),
-        "depth_prompt": around.extras.get(Extra.DEPTH_PROMPT, ""),
-    }
-    return {name: text for name, text in texts.items() if text}
+    return {name: text for name, macro in _CARD.items() if (text := around.filled.get(macro))}
+
+
+_CARD: Final = {
+    **{name: name for name in ("description", "personality", "scenario")},
+    "mes_example": "mesexamples",
+    "system_prompt": "charprompt",
+    "post_history_instructions": "charinstruction",
+    "creator_notes": "creatornotes",
+    "depth_prompt": "chardepthprompt",
+}
+"""The macros that stand for a card's fields."""
 
 
 def _advanced(run: RunInputs) -> RunInputs:

@@ -11,7 +11,7 @@ from lorestudio.domain.chat import AuthorsNote, Message
 from lorestudio.domain.entry import Entry, Position, VaultIndex
 from lorestudio.domain.records import replace
 from lorestudio.domain.state import ChatControls, EntryRule
-from lorestudio.exchange.lorebooks.entry import NEW_ENTRY, BookPlace, Extra, Logic
+from lorestudio.exchange.lorebooks.entry import NEW_ENTRY, BookPlace, Logic
 from lorestudio.exchange.lorebooks.notes import note_of
 from lorestudio.exchange.lorebooks.reading import BookRole, read_lorebook
 from lorestudio.llm.errors import ErrorKind, LlmError
@@ -198,7 +198,7 @@ def test_the_note_is_searched_where_that_is_allowed_and_while_it_is_inserted():
         (allowed, noted("a gale"), ["e0"]),
         (WorldInfoSettings(), noted("a gale"), []),
         (allowed, noted("a gale", interval=2), []),
-        (allowed, Surroundings(extras={Extra.DEPTH_PROMPT: "a gale"}), ["e0"]),
+        (allowed, Surroundings(filled={"chardepthprompt": "a gale"}), ["e0"]),
     ):
         assert titles(decide(["calm"], settings, book=book, around=note).trace) == expected
 

@@ -304,6 +304,20 @@ def test_texts_of_card_and_persona_lose_the_blanks_around_them_and_stand_in_no_o
     assert {"[A rider", "of Ottoline.] [Of Ottoline.]"} <= set(lines_of(trace))
 
 
+def test_a_scenario_has_every_text_of_the_card_that_a_macro_stands_for(tmp_path: Path) -> None:
+    file = world(
+        tmp_path, "Eldoria", {"constant": True, "content": "{{mesExamples}} {{charPrompt}}{{charInstruction}}"}
+    )
+    told = {"system_prompt": "Be her.", "post_history_instructions": "Go on."}
+    here = project(tmp_path, CARD | told)
+    settings = WorldInfoSettings(book=file, source=BOOKS)
+    simulator = Simulator(here, world_info_system(settings, here.scene()))
+    asyncio.run(simulator.replay())
+    texts = {name: text for name, text in CARD.items() if isinstance(text, str) and name != "name"}
+    assert world_info_system(settings, here.scene()).scenario_fields()["card"] == texts | told
+    assert export_turn(simulator, simulator.generations[0]).differing == ()
+
+
 def test_sillytaverns_settings_are_taken_over(tmp_path: Path) -> None:
     file = tmp_path / "settings.json"
     document = {
