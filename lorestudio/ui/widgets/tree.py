@@ -174,12 +174,14 @@ class RecordTree(QAbstractItemModel, Generic[R]):
 
 
 class RecordTreeView(RowTree):
-    """A tree that shows with a chevron which rows can be opened; `pressed` carries a row at Enter or a double click."""
+    """A tree that shows with a chevron which rows can be opened. Enter or a double click does that; `pressed` carries a
+    row without others below it at either.
+    """
 
     pressed = Signal(object)
 
     def __init__(self, theme: Theme, model: RecordTree[Any], name: str, parent: QWidget | None = None) -> None:
-        super().__init__(parent, uniformRowHeights=True)
+        super().__init__(parent, uniformRowHeights=True, expandsOnDoubleClick=False)
         self._theme, self._rows = theme, model
         self.setModel(model)
         self.setItemDelegate(CellDelegate(theme, self))
@@ -187,7 +189,7 @@ class RecordTreeView(RowTree):
         self.header().setAccessibleName(tr("Columns"))
         self.setEditTriggers(QTreeView.EditTrigger.NoEditTriggers)
         self.setSelectionMode(QTreeView.SelectionMode.ExtendedSelection)  # several are copied at once
-        self.doubleClicked.connect(lambda index: self.pressed.emit(model.node(index)))
+        self.doubleClicked.connect(self._press)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Qt: Enter goes on with the row, Copy takes all of it."""
@@ -195,9 +197,21 @@ class RecordTreeView(RowTree):
         if event.matches(QKeySequence.StandardKey.Copy):
             self.copy()
         elif event.key() in {Qt.Key.Key_Return, Qt.Key.Key_Enter} and index.isValid():
-            self.pressed.emit(self._rows.node(index))
+            self._press(index)
         else:
             super().keyPressEvent(event)
+
+    def _press(self, index: Index) -> None:
+        row = self._rows.node(index)
+        if row.children:
+            self.turn(row)
+        else:
+            self.pressed.emit(row)
+
+    def turn(self, row: TreeRow) -> None:
+        """Open a row that is closed, or close it."""
+        index = self._rows.index_of(row)
+        self.setExpanded(index, not self.isExpanded(index))
 
     def selectAll(self) -> None:
         """Qt: choose every row that is unfolded, all below one row at once; Qt looks for the row above each."""
@@ -377,7 +391,6 @@ class PlaceView(RecordTreeView):
         super().__init__(theme, model, name, parent)
         self.setHeaderHidden(True)
         self.setIndentation(13)
-        self.setExpandsOnDoubleClick(False)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Qt: Enter goes to the place, Space ticks it."""
@@ -388,6 +401,9 @@ class PlaceView(RecordTreeView):
             turn_tick(index)
         else:
             super().keyPressEvent(event)
+
+    def _press(self, index: Index) -> None:
+        """The first click of two has gone there already."""
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         """Qt: a click goes to the place, but for one on the box, which ticks it, and one that chooses several."""

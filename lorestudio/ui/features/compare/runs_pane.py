@@ -114,7 +114,6 @@ class RunsPage(Pane):
             parent=self,
         )  # fmt: skip
         self.tree = RecordTreeView(self.theme, self.model, tr("Differences"), self)
-        self.tree.setExpandsOnDoubleClick(False)
         self.tree.setUniformRowHeights(False)
         self.tree.setWordWrap(True)  # what was different, and what it did, is said in sentences
         self.tree.setIndentation(14)
@@ -309,10 +308,6 @@ class RunsPage(Pane):
 
     def _go(self, row: ChangeRow) -> None:
         if len(self.tree.selectionModel().selectedRows()) > 1:  # several are being chosen
-            return
-        if row.children:
-            index = self.model.index_of(row)
-            self.tree.setExpanded(index, not self.tree.isExpanded(index))
             return
         project = self._session.project
         if isinstance(row.key, tuple) and project is not None:

@@ -362,9 +362,9 @@ class LinksPane(Pane):
 
     def _enter(self, index: QModelIndex) -> None:
         row = self.model.place(index)
-        if row is None or row.children:
-            self.tree.setExpanded(index, not self.tree.isExpanded(index))
-        elif row.path is not None:
+        if row is not None and row.children:
+            self.tree.turn(row)
+        elif row is not None and row.path is not None:
             self.jump.emit(row.path, row.line, row.start, row.end)
 
     def _settle(self) -> None:

@@ -23,7 +23,7 @@ from lorestudio.studio.project.problems import ProblemFinder, Problems, preview
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.runs import TraceBook
 from lorestudio.ui.shell.jobs import Beat, Job, Newest
-from lorestudio.ui.shell.qt import ITEM, later, plain
+from lorestudio.ui.shell.qt import later, plain
 from lorestudio.ui.shell.theme import Theme, fixed_font
 from lorestudio.ui.shell.words import Notice, count, number, sentence_case, sentence_of, tr
 from lorestudio.ui.state.drafts import Drafts
@@ -410,7 +410,6 @@ class ProblemsPane(Pane):
         self.model.set_filter("", self.head.least)
         self.tree = RecordTreeView(self.theme, self.model, tr("Problems"), self)
         self.tree.setIndentation(14)
-        self.tree.setExpandsOnDoubleClick(False)
         self.tree.setHeaderHidden(True)
         self.tree.setColumnHidden(1, True)
         self.splitter = split(self.tree, self.details, stretch=(3, 2))
@@ -419,10 +418,10 @@ class ProblemsPane(Pane):
         self.model.titles = self._title
         self.head.changed.connect(self._filter)
         self.tree.selectionModel().currentChanged.connect(lambda _new, _old: self._explain())
-        self.tree.pressed.connect(lambda _row: self._go(self.tree.currentIndex()))
+        self.tree.pressed.connect(self._go)
         self.details.fix.clicked.connect(self.fix_chosen)
         self.details.fix_all.clicked.connect(self.fix_all)
-        self.go = action(tr("Go to the note"), lambda: self._go(self.tree.currentIndex()), self.tree)
+        self.go = action(tr("Go to the note"), lambda: self._go(self.model.node(self.tree.currentIndex())), self.tree)
         self.tree.offered = [self.go, self.details.fix, self.details.fix_all]
         self.tree.look = lambda index: self._choose_note(self.model.node(index).finding)
 
@@ -646,13 +645,10 @@ class ProblemsPane(Pane):
         able(self.details.fix_all, self.model.safe and not self._busy, busy or tr("No problem listed has a safe fix."))
         self.details.explain(finding)
 
-    def _go(self, index: QModelIndex) -> None:
-        node = index.siblingAtColumn(0).data(ITEM)
-        finding = node.finding if node is not None else None
+    def _go(self, node: ProblemNode) -> None:
+        project, finding = self._session.project, node.finding
         if finding is None:
-            self.tree.setExpanded(index.siblingAtColumn(0), not self.tree.isExpanded(index.siblingAtColumn(0)))
             return
-        project = self._session.project
         self._choose_note(finding)
         entry = self._session.entry(finding.entry)  # of several of one number, only it tells which
         key = finding.note_key if entry is None else entry.note_key

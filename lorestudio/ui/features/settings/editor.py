@@ -405,7 +405,7 @@ class SettingsView(QWidget):
         for box in (self.changed_only, self.advanced):
             box.toggled.connect(lambda _on: self._filter())
         self.tree.selectionModel().currentChanged.connect(self._choose)
-        self.tree.pressed.connect(self._press)
+        self.tree.pressed.connect(lambda _row: self.entered.emit())
         self.search.returnPressed.connect(self.entered)
         self.nothing.pressed.connect(lambda _id: self.show_everything())
         self._filter()
@@ -416,7 +416,6 @@ class SettingsView(QWidget):
         named(self.advanced, "", tr("Also those that few people need")).setVisible(brief)
         tree, header = self.tree, self.tree.header()
         tree.setIndentation(17)
-        tree.setExpandsOnDoubleClick(False)
         tree.setHeaderHidden(True)
         tree.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         header.setStretchLastSection(False)  # the names take what the values leave
@@ -490,14 +489,6 @@ class SettingsView(QWidget):
         else:
             text = tr("Every setting has the value that DeepLore starts with.")
             self.nothing.say(tr("Nothing is changed"), text, (("all", tr("Show all settings")),))
-
-    def _press(self, pressed: SettingRow) -> None:
-        """Enter goes on to the field, or opens and closes a heading."""
-        if pressed.setting is not None:
-            self.entered.emit()
-        else:
-            index = self.model.index_of(pressed)
-            self.tree.setExpanded(index, not self.tree.isExpanded(index))
 
     def _choose(self, index: QModelIndex, _before: QModelIndex) -> None:
         setting: Declaration | None = self.model.setting(index)
