@@ -465,6 +465,26 @@ def test_a_double_click_goes_on_with_a_row(qtbot: QtBot, theme: Theme) -> None:
     assert [row.item[0] for row in pressed] == ["Light"]
 
 
+def test_enter_and_a_double_click_open_and_close_a_row_with_others_below_it(theme: Theme, qtbot: QtBot) -> None:
+    model = make(theme)
+    view = RecordTreeView(theme, model, "Harbour")
+    qtbot.addWidget(view)
+    pressed: list[object] = []
+    view.pressed.connect(pressed.append)
+    view.resize(400, 200)
+    view.show()
+    quay = model.index(0, 0)
+    view.setCurrentIndex(quay)
+    QTest.keyClick(view, Qt.Key.Key_Return)
+    assert view.isExpanded(quay)
+    spot = view.visualRect(model.index(0, 1)).center()  # its other cells stand for it, too
+    qtbot.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=spot)
+    assert view.isExpanded(quay)
+    qtbot.mouseDClick(view.viewport(), Qt.MouseButton.LeftButton, pos=spot)
+    assert not view.isExpanded(quay)
+    assert pressed == []
+
+
 def test_what_the_theme_changes_is_drawn_anew(qtbot: QtBot, theme: Theme) -> None:
     view = RecordTreeView(theme, make(theme), "Harbour")
     qtbot.addWidget(view)
