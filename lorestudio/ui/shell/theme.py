@@ -10,6 +10,7 @@ import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import lru_cache
+from html import escape
 from itertools import islice
 from pathlib import Path
 from typing import Final, TypeAlias
@@ -354,3 +355,35 @@ def _qt_palette(palette: Palette) -> QPalette:
     for role in (_Role.WindowText, _Role.Text, _Role.ButtonText):
         made.setColor(QPalette.ColorGroup.Disabled, role, QColor(palette.border_strong))
     return made
+
+
+# ---- rich text for browsers: escaped, in the colours of a theme, readable without them -------------------------------
+
+
+def html_text(value: str) -> str:
+    """`value` as rich text, line ends kept."""
+    return escape(value).replace("\n", "<br>")
+
+
+def html_page(palette: Palette, body: str) -> str:
+    """A whole document."""
+    return (
+        f"<html><body style='color:{palette.text}'>"
+        f"<style>a {{ color: {palette.accent}; text-decoration: none; }}</style>{body}</body></html>"
+    )
+
+
+def html_paragraph(value: str, *, color: str = "", bold: bool = False, above: int = 0) -> str:
+    """A paragraph of plain text; `above` is the space before it in pixels."""
+    style = f"margin-top:{above}px;margin-bottom:2px;" + (f"color:{color};" if color else "")
+    inner = f"<b>{html_text(value)}</b>" if bold else html_text(value)
+    return f"<p style='{style}'>{inner}</p>"
+
+
+def html_box(value: str, title: str, ground: str, ink: str) -> str:
+    """A tinted box with a title and a sentence."""
+    inner = f"<span style='color:{ink}'><b>{html_text(title)}</b></span> {html_text(value)}"
+    return (
+        "<table width='100%' cellpadding='7' cellspacing='0' style='margin-top:6px;margin-bottom:4px'>"
+        f"<tr><td bgcolor='{ground}'>{inner}</td></tr></table>"
+    )

@@ -24,13 +24,12 @@ from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.runs import TraceBook
 from lorestudio.ui.shell.jobs import Beat, Job, Newest
 from lorestudio.ui.shell.qt import later, plain
-from lorestudio.ui.shell.theme import Theme, fixed_font
+from lorestudio.ui.shell.theme import Theme, fixed_font, html_box, html_page, html_paragraph, html_text
 from lorestudio.ui.shell.words import Notice, count, number, sentence_case, sentence_of, tr
 from lorestudio.ui.state.drafts import Drafts
 from lorestudio.ui.state.project_files import VAULT_CHANGED
 from lorestudio.ui.state.selection import Selection
 from lorestudio.ui.state.session import Session
-from lorestudio.ui.widgets import html
 from lorestudio.ui.widgets.cells import Column, Glyph, Look, Piece, Words, one_line
 from lorestudio.ui.widgets.dialogs import Dialog
 from lorestudio.ui.widgets.layouts import (
@@ -78,7 +77,7 @@ class FixDialog(Dialog):
         self.browser = named(QTextBrowser(self), tr("What changes"))
         self.browser.setLineWrapMode(QTextBrowser.LineWrapMode.NoWrap)
         self.browser.setFont(fixed_font(self.font().pointSizeF()))
-        self.browser.setHtml(html.page(theme.palette, self._body()))
+        self.browser.setHtml(html_page(theme.palette, self._body()))
         hint = tr("Nothing else in these files changes. The files are compared again before they are written.")
         self.apply_button = QPushButton(tr("Change {notes}", notes=notes), self)
         head, ends = label(self, told, "title", wrap=False), self.answers(self.apply_button)
@@ -91,9 +90,9 @@ class FixDialog(Dialog):
         palette = self._theme.palette
         parts: list[str] = []
         for repair in self.repairs[:SHOWN_NOTES]:
-            parts.append(html.paragraph(self._title_of(repair), bold=True, above=6))
+            parts.append(html_paragraph(self._title_of(repair), bold=True, above=6))
             told = dict.fromkeys(repair.titles)
-            parts.append(html.paragraph("; ".join(told), color=palette.text_muted))
+            parts.append(html_paragraph("; ".join(told), color=palette.text_muted))
             rows = []
             for line in repair.diff().split("\n")[2:]:
                 if not line:
@@ -103,13 +102,13 @@ class FixDialog(Dialog):
                     good = line[0] == "+"
                     ground = palette.good_soft if good else palette.error_soft
                     ink = palette.good if good else palette.error
-                shown = html.text(line).replace(" ", "&nbsp;")
+                shown = html_text(line).replace(" ", "&nbsp;")
                 rows.append(f"<tr><td bgcolor='{ground}' style='color:{ink}'>{shown}</td></tr>")
             parts.append(f"<table cellspacing='0' cellpadding='1' width='100%'>{''.join(rows)}</table>")
         rest = len(self.repairs) - SHOWN_NOTES
         if rest > 0:
             others = tr("And {notes}.", notes=count(rest, "more note", "more notes"))
-            parts.append(html.paragraph(others, color=palette.text_muted))
+            parts.append(html_paragraph(others, color=palette.text_muted))
         return "".join(parts)
 
 
@@ -324,23 +323,23 @@ class ProblemDetails(QWidget):
         palette = self._theme.palette
         if finding is None:
             told = tr("Choose a problem to read what it means. Enter goes to the note.")
-            self.browser.setHtml(html.page(palette, html.paragraph(told, color=palette.text_muted)))
+            self.browser.setHtml(html_page(palette, html_paragraph(told, color=palette.text_muted)))
             return
         check = check_of(finding.code)
-        parts = [html.paragraph(check.title, bold=True), html.paragraph(finding.message)]
+        parts = [html_paragraph(check.title, bold=True), html_paragraph(finding.message)]
         if check.explanation:
-            parts.append(html.paragraph(check.explanation, color=palette.text_muted, above=4))
+            parts.append(html_paragraph(check.explanation, color=palette.text_muted, above=4))
         if finding.advice:
-            parts.append(html.box(finding.advice, tr("To do:"), palette.neutral_soft, palette.neutral))
+            parts.append(html_box(finding.advice, tr("To do:"), palette.neutral_soft, palette.neutral))
         if finding.fix is not None:
             kind = tr("Fix:") if finding.fix.safe else tr("Possible fix, if that is what you meant:")
-            parts.append(html.box(f"{finding.fix.title}.", kind, palette.good_soft, palette.good))
+            parts.append(html_box(f"{finding.fix.title}.", kind, palette.good_soft, palette.good))
         where = f"{finding.filename}:{finding.line}" if finding.filename and finding.line else finding.filename
         theirs = "deeplore-tools" in check.source
         origin = tr("a check of DeepLore's") if theirs else tr("the studio's own check")
         told = " · ".join(part for part in (check.code, tr(NAMES[finding.severity][0]), origin, where) if part)
-        parts.append(html.paragraph(told, color=palette.text_faint, above=4))
-        self.browser.setHtml(html.page(palette, "".join(parts)))
+        parts.append(html_paragraph(told, color=palette.text_faint, above=4))
+        self.browser.setHtml(html_page(palette, "".join(parts)))
 
 
 SETTLE_MS: Final = 300

@@ -17,9 +17,8 @@ from lorestudio.studio.proposals.model import KeyCount, Proposal, ProposalKind, 
 from lorestudio.studio.proposals.reading import SUMMARY_LENGTH
 from lorestudio.ui.features.proposals.worker import Row, RowState
 from lorestudio.ui.shell.qt import plain
-from lorestudio.ui.shell.theme import Theme, fixed_font
+from lorestudio.ui.shell.theme import Theme, fixed_font, html_paragraph
 from lorestudio.ui.shell.words import count, number, tr
-from lorestudio.ui.widgets import html
 from lorestudio.ui.widgets.cells import FIT, Column
 from lorestudio.ui.widgets.diff_view import DiffView
 from lorestudio.ui.widgets.layouts import (
@@ -303,19 +302,19 @@ class ProposalDetail(QWidget):
         row = self._row
         parts: list[str] = []
         if row is not None and row.state is RowState.ACCEPTED:
-            parts.append(html.paragraph(tr("Accepted and written."), color=palette.good, bold=True))
+            parts.append(html_paragraph(tr("Accepted and written."), color=palette.good, bold=True))
         elif proposal.problem:
-            parts.append(html.paragraph(proposal.problem, color=palette.error))
+            parts.append(html_paragraph(proposal.problem, color=palette.error))
         parts += [
-            html.paragraph(tr("Look: {remark}", remark=remark.text), color=palette.warning)
+            html_paragraph(tr("Look: {remark}", remark=remark.text), color=palette.warning)
             for remark in proposal.remarks
             if remark.serious
         ]
         if proposal.reasoning:
-            parts.append(html.paragraph(proposal.reasoning))
+            parts.append(html_paragraph(proposal.reasoning))
         quiet = [remark.text for remark in proposal.remarks if not remark.serious]
         told = " ".join([*quiet, tr("Answered by: {who}.", who=proposal.answered_by) if proposal.answered_by else ""])
-        parts.append(html.paragraph(told.strip(), color=palette.text_muted))
+        parts.append(html_paragraph(told.strip(), color=palette.text_muted))
         self.words.setText("".join(parts))
         width = max(120, self._words_area.viewport().width())
         self._words_area.setFixedHeight(min(110, self.words.heightForWidth(width) + 4))  # more than a few lines scroll

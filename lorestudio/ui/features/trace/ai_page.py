@@ -18,7 +18,7 @@ from lorestudio.trace.model import AiCall, StageRecord, Trace
 from lorestudio.trace.vocabulary import Tone
 from lorestudio.ui.features.trace.summary import Said
 from lorestudio.ui.shell.qt import later
-from lorestudio.ui.shell.theme import Theme
+from lorestudio.ui.shell.theme import Theme, html_page, html_paragraph, html_text
 from lorestudio.ui.shell.words import count, number, tr
 from lorestudio.ui.state.ai_calls import (
     STAGE_OF,
@@ -34,7 +34,6 @@ from lorestudio.ui.state.ai_calls import (
     why_no_call,
 )
 from lorestudio.ui.state.replay_worker import LiveRun
-from lorestudio.ui.widgets import html
 from lorestudio.ui.widgets.find_line import FindLine, Text
 from lorestudio.ui.widgets.layouts import (
     able,
@@ -266,7 +265,7 @@ class AiPage(QWidget):
     def _set_html(self, body: str) -> None:
         if self._shown != (OVERVIEW, body):
             self._shown = (OVERVIEW, body)
-            self.overview.setHtml(html.page(self._theme.palette, body))
+            self.overview.setHtml(html_page(self._theme.palette, body))
             self.finder.renew(another=True)
 
     # ---- the overview -----------------------------------------------------------------------------------------------
@@ -277,25 +276,25 @@ class AiPage(QWidget):
         if call is None:
             record = trace.stage(STAGE_OF["search"])
             parts = [
-                html.paragraph(tr("No model was asked in this run"), bold=True),
-                html.paragraph(why_no_call(trace)),
+                html_paragraph(tr("No model was asked in this run"), bold=True),
+                html_paragraph(why_no_call(trace)),
             ]
             if trace.words.asks and trace.mode == "keywords-only":
                 parts.append(
-                    f"<p><a href='action:mode.two-stage'>{html.text(tr('Run the chat in two stages'))}</a></p>"
+                    f"<p><a href='action:mode.two-stage'>{html_text(tr('Run the chat in two stages'))}</a></p>"
                 )
             if record is not None:
                 parts.append(self._facts(stage_facts(record, trace.clock_ms)))
                 parts.append(self._choices(record, choices(trace, record)))
             return "".join(parts)
         record = trace.stage(STAGE_OF.get(call.kind, ""))
-        parts = [html.paragraph(call_title(call), bold=True), self._facts(call_facts(call, record, trace.clock_ms))]
+        parts = [html_paragraph(call_title(call), bold=True), self._facts(call_facts(call, record, trace.clock_ms))]
         if record is not None:
             parts.append(self._outcome(trace, record))
         return "".join(parts)
 
     def _nothing_asked(self) -> str:
-        return html.paragraph(tr("No question has been put yet."), color=self._theme.palette.text_muted)
+        return html_paragraph(tr("No question has been put yet."), color=self._theme.palette.text_muted)
 
     def _live_body(self, live: LiveRun) -> str:
         request = live.request
@@ -308,7 +307,7 @@ class AiPage(QWidget):
             CallFact(tr("Arrived so far"), count(len(live.reply), "character", "characters")),
         )
         tip = tr("Request and reply can be read under System, User and Reply while it waits.")
-        return html.paragraph(tr("Waiting for an answer"), bold=True) + self._facts(facts) + html.paragraph(tip)
+        return html_paragraph(tr("Waiting for an answer"), bold=True) + self._facts(facts) + html_paragraph(tip)
 
     def _facts(self, facts: Sequence[CallFact]) -> str:
         palette = self._theme.palette
@@ -317,7 +316,7 @@ class AiPage(QWidget):
             ink = getattr(palette, fact.tone) if fact.tone in {"good", "warning", "error"} else palette.text
             rows.append(
                 f"<tr><td width='120' style='color:{palette.text_muted};padding:1px 10px 1px 0'>"
-                f"{html.text(fact.name)}</td><td style='color:{ink};padding:1px 0'>{html.text(fact.value)}</td></tr>"
+                f"{html_text(fact.name)}</td><td style='color:{ink};padding:1px 0'>{html_text(fact.value)}</td></tr>"
             )
         return f"<table cellspacing='0' cellpadding='0'>{''.join(rows)}</table>"
 
@@ -327,25 +326,25 @@ class AiPage(QWidget):
             return table
         gone = dropped_categories(record)
         text = tr("Left out: {categories}.", categories=", ".join(gone)) if gone else tr("Nothing was left out.")
-        return html.paragraph(text, above=8) + table
+        return html_paragraph(text, above=8) + table
 
     def _choices(self, record: StageRecord, found: Sequence[ChosenItem]) -> str:
         palette = self._theme.palette
         remembered = record.details.get("cached") is True
         title = tr("What the remembered choice was matched to") if remembered else tr("What the reply was matched to")
-        head = html.paragraph(f"{title} ({number(len(found))})", color=palette.text_muted, bold=True, above=10)
+        head = html_paragraph(f"{title} ({number(len(found))})", color=palette.text_muted, bold=True, above=10)
         if not found:
-            return head + html.paragraph(tr("Nothing."), color=palette.text_faint)
+            return head + html_paragraph(tr("Nothing."), color=palette.text_faint)
         names = (tr("Asked for"), tr("Matched to"), tr("How"), tr("Confidence"), tr("Result"))
         rows = [_row([_inked(name, palette.text_faint) for name in names])]
         for choice in found:
-            asked = html.text(choice.asked) if choice.asked else _inked(tr("not on record"), palette.text_faint)
+            asked = html_text(choice.asked) if choice.asked else _inked(tr("not on record"), palette.text_faint)
             links = [
-                html.text(name) if entry is None else f"<a href='entry:{entry}'>{html.text(name)}</a>"
+                html_text(name) if entry is None else f"<a href='entry:{entry}'>{html_text(name)}</a>"
                 for name, entry in choice.matched
             ]
             ink = palette.text_muted if choice.tone == "neutral" else getattr(palette, choice.tone)
-            how, confidence = html.text(choice.how).replace(" %", "&nbsp;%"), html.text(choice.confidence)
+            how, confidence = html_text(choice.how).replace(" %", "&nbsp;%"), html_text(choice.confidence)
             rows.append(_row([asked, "<br>".join(links) or "–", how], confidence, _inked(choice.result, ink)))
             if choice.reason:
                 reason = _inked(choice.reason, palette.text_faint)
@@ -361,4 +360,4 @@ def _row(cells: Sequence[str], *short: str) -> str:
 
 
 def _inked(text: str, ink: str) -> str:
-    return f"<span style='color:{ink}'>{html.text(text)}</span>"
+    return f"<span style='color:{ink}'>{html_text(text)}</span>"

@@ -36,11 +36,10 @@ from lorestudio.ui.features.trace.answers import cell_sentence
 from lorestudio.ui.features.why_not.page import WhyNotPage
 from lorestudio.ui.features.why_not.search import WhyNotSearch, WouldWork
 from lorestudio.ui.shell.jobs import Jobs, Newest
-from lorestudio.ui.shell.theme import Theme
+from lorestudio.ui.shell.theme import Theme, html_page, html_paragraph, html_text
 from lorestudio.ui.shell.words import count, sentence_case, tr
 from lorestudio.ui.state.selection import Selection
 from lorestudio.ui.state.session import Session
-from lorestudio.ui.widgets import html
 from lorestudio.ui.widgets.cells import Bar, Column, Look, Words, one_line, same_words
 from lorestudio.ui.widgets.layouts import holding, iconed, label, named, row, stack, tight, tool
 from lorestudio.ui.widgets.paint import cell_mark, fate_mark, mark_pixmap, would_mark
@@ -208,9 +207,9 @@ _SILENT: Final = frozenset({CellState.NOT_REACHED, CellState.ABSENT})
 
 def _linked(sentence: str, links: Mapping[str, str]) -> str:
     """A sentence in which these words lead somewhere."""
-    shown = html.text(sentence)
+    shown = html_text(sentence)
     for link, words in links.items():
-        text = html.text(words)
+        text = html_text(words)
         shown = re.sub(rf"{re.escape(text)}(?!\d)", f"<a href='{link}'>{text}</a>", shown, count=1)
     return shown
 
@@ -360,7 +359,7 @@ class WhyView(QWidget):
         mark = fate_mark(end)
         self._show_head(entry.title, f"{entry.title}\n{entry.filename}", tr(mark.word))
         self._icon.setPixmap(mark_pixmap(mark, self.theme, 18))
-        self.browser.setHtml(html.page(self.theme.palette, self._body(trace, entry.id)))
+        self.browser.setHtml(html_page(self.theme.palette, self._body(trace, entry.id)))
         self._show_page()
 
     def _show_page(self) -> None:
@@ -411,7 +410,7 @@ class WhyView(QWidget):
         self._shown = ()
         self._show_head(note.title or note.filename, note.filename, tr("no entry"))
         self._icon.clear()
-        self.browser.setHtml(html.page(self.theme.palette, html.paragraph(note.message, bold=True)))
+        self.browser.setHtml(html_page(self.theme.palette, html_paragraph(note.message, bold=True)))
         self._show_page()
 
     def _show_head(self, title: str, tip: str, state: str) -> None:
@@ -438,16 +437,16 @@ class WhyView(QWidget):
         would = self._would.of(trace, entry)  # what the stages behind the one that stopped it would have done
         later = would.sentences if would is not None else ()
         parts = [_paragraph(outcome.sentence, links, bold=True)]
-        parts += [html.paragraph(tr("It {sentence}.", sentence=sentence)) for sentence in later]
+        parts += [html_paragraph(tr("It {sentence}.", sentence=sentence)) for sentence in later]
         if chosen is not None:
             sentence = cell_sentence(trace, entry, records[chosen.stage], chosen)
             if sentence not in outcome.sentence:
                 parts.append(_paragraph(f"{sentence_case(chosen.stage)}: {sentence}", links))
-        parts.append(html.paragraph(tr("The way through the stages"), color=palette.text_muted, bold=True, above=8))
+        parts.append(html_paragraph(tr("The way through the stages"), color=palette.text_muted, bold=True, above=8))
         parts.append(self._journey(trace, entry, cells, records, outcome.sentence, links))
         if why := self._would.not_held(trace, entry):
             text = tr("What later stages would have done is not known. {why}", why=why)
-            parts.append(html.paragraph(text, color=palette.text_faint, above=8))
+            parts.append(html_paragraph(text, color=palette.text_faint, above=8))
         return "".join(parts)
 
     def _sources(self, trace: Trace, entry: int) -> dict[str, str]:
@@ -499,7 +498,7 @@ class WhyView(QWidget):
             rows.append(
                 f"<tr><td{ground} width='20' style='padding:2px 3px'><img src='{picture}' width='15' height='15'></td>"
                 f"<td{ground} style='padding:2px 10px 2px 2px' width='118'>"
-                f"<a href='stage:{html.text(cell.stage)}'>{html.text(cell.stage)}</a></td>"
+                f"<a href='stage:{html_text(cell.stage)}'>{html_text(cell.stage)}</a></td>"
                 f"<td{ground} style='padding:2px 0'>{_linked(sentence, links)}</td></tr>"
             )
         if silent:
