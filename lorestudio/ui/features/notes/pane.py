@@ -22,9 +22,10 @@ from lorestudio.studio.project.project import Project
 from lorestudio.studio.tryout.preview import EntryOutcome, Preview
 from lorestudio.trace.found_keys import WouldMatch
 from lorestudio.ui.features.notes.conflict_dialog import ConflictDialog
-from lorestudio.ui.features.notes.editor.body import BodyEdit, TitleBook, is_address
+from lorestudio.ui.features.notes.editor.body import BodyEdit, is_address
 from lorestudio.ui.features.notes.editor.buffer import NoteBuffer
 from lorestudio.ui.features.notes.editor.fields import FieldContext
+from lorestudio.ui.features.notes.editor.names import TitleBook
 from lorestudio.ui.features.notes.editor.note_editor import NoteEditor
 from lorestudio.ui.features.notes.history import Safety
 from lorestudio.ui.features.notes.store import NoteStore, OnDisk

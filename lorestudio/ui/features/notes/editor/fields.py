@@ -20,8 +20,8 @@ from lorestudio.domain.javascript import Json, number_text, to_number, to_string
 from lorestudio.domain.texts import comparable
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.ui.features.notes.editor import schema as reading
-from lorestudio.ui.features.notes.editor.body import OffersCompleter, TitleBook
 from lorestudio.ui.features.notes.editor.chips_field import ChipsField
+from lorestudio.ui.features.notes.editor.names import OffersCompleter, TitleBook
 from lorestudio.ui.features.notes.editor.schema import FIRES_WORDS, FieldKind, FieldSpec, Fires, TagNames, general_value
 from lorestudio.ui.shell.theme import Theme, fixed_font
 from lorestudio.ui.shell.words import count, number, tr

@@ -18,10 +18,11 @@ from lorestudio.domain.entry import Entry, LeftOutNote
 from lorestudio.domain.javascript import length
 from lorestudio.domain.texts import comparable, shorten
 from lorestudio.studio.notes.book_entries import is_book_entry
-from lorestudio.ui.features.notes.editor.body import BodyEdit, LinkCompleter, addresses_in, is_address, links_in
+from lorestudio.ui.features.notes.editor.body import BodyEdit, addresses_in, is_address, links_in
 from lorestudio.ui.features.notes.editor.buffer import NoteBuffer, for_editor
 from lorestudio.ui.features.notes.editor.fields import FieldContext
 from lorestudio.ui.features.notes.editor.form import PropertyForm
+from lorestudio.ui.features.notes.editor.names import LinkCompleter
 from lorestudio.ui.shell.qt import later
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import tr

@@ -14,9 +14,9 @@ from lorestudio.domain.entry import FieldDefinition, VaultIndex
 from lorestudio.domain.tokens import CHARS_4
 from lorestudio.settings.deeplore import DeepLoreSettings
 from lorestudio.ui.features.notes.editor import note_editor
-from lorestudio.ui.features.notes.editor.body import TitleBook
 from lorestudio.ui.features.notes.editor.buffer import NoteBuffer
 from lorestudio.ui.features.notes.editor.fields import FieldContext
+from lorestudio.ui.features.notes.editor.names import TitleBook
 from lorestudio.ui.features.notes.editor.note_editor import NoteEditor
 from lorestudio.vault.entries import ParseRules, parse_note
 from tests.ui.conftest import drain

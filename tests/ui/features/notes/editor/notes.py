@@ -28,3 +28,19 @@ def link(target: str) -> Reference:
     """A link in brackets to this note, with its heading if there is one."""
     (found,) = references(f"[[{target}]]")
     return found
+
+
+def place(editor, text: str, *, end: bool = False) -> None:
+    """Put the caret before (or behind) the first occurrence of a text."""
+    found = editor.body.document().find(text)
+    cursor = editor.body.textCursor()
+    cursor.setPosition(found.selectionEnd() if end else found.selectionStart())
+    editor.body.setTextCursor(cursor)
+    editor.body.setFocus()
+
+
+def offered(editor) -> list[str]:
+    """What the popup of links shows, [] while it is closed."""
+    popup = editor.completer.completer.popup()
+    names = popup.model()
+    return [names.index(row, 0).data() for row in range(names.rowCount())] if popup.isVisible() else []

@@ -10,8 +10,8 @@ from PySide6.QtGui import QDrag, QDragEnterEvent, QDragMoveEvent, QFocusEvent, Q
 from PySide6.QtWidgets import QAbstractButton, QApplication, QLineEdit, QWidget
 from pytestqt.qtbot import QtBot
 
-from lorestudio.ui.features.notes.editor.body import OffersCompleter
 from lorestudio.ui.features.notes.editor.chips_field import ChipsField
+from lorestudio.ui.features.notes.editor.names import OffersCompleter
 from lorestudio.ui.shell.theme import Theme
 from tests.ui.conftest import drain
 from tests.ui.drawing import Drawn, drawn, words_drawn

@@ -14,11 +14,11 @@ from PySide6.QtWidgets import QApplication, QDialog, QLabel, QLineEdit, QMenu, Q
 from lorestudio.domain.entry import Entry, VaultIndex
 from lorestudio.domain.records import replace
 from lorestudio.settings.deeplore import DeepLoreSettings
-from lorestudio.ui.features.notes.editor.body import TitleBook
 from lorestudio.ui.features.notes.editor.buffer import NoteBuffer
 from lorestudio.ui.features.notes.editor.fields import FIRES, FieldContext, RawField
 from lorestudio.ui.features.notes.editor.form import PropertyForm
 from lorestudio.ui.features.notes.editor.form_row import LEAST_TEXT, FieldRow, Mend
+from lorestudio.ui.features.notes.editor.names import TitleBook
 from lorestudio.ui.features.notes.editor.note_editor import NoteEditor
 from lorestudio.vault.note.document import NoteDocument
 from lorestudio.vault.note.text_edits import TextEdit, apply_edits

@@ -15,9 +15,10 @@ from pytestqt.qtbot import QtBot
 
 from lorestudio.domain.entry import Entry, VaultIndex
 from lorestudio.domain.records import replace
-from lorestudio.ui.features.notes.editor.body import TitleBook, addresses_in
+from lorestudio.ui.features.notes.editor.body import addresses_in
 from lorestudio.ui.features.notes.editor.buffer import NoteBuffer
 from lorestudio.ui.features.notes.editor.fields import FieldContext
+from lorestudio.ui.features.notes.editor.names import TitleBook
 from lorestudio.ui.features.notes.editor.note_editor import CHEAP_SECONDS, MarkdownHighlighter, NoteEditor
 from lorestudio.ui.shell.theme import Theme
 from tests.ui.conftest import drain

@@ -1,0 +1,277 @@
+"""What notes may be called in a link, what each name leads to, and offering names while one is typed.
+
+Links may use titles, file names and aliases.
+"""
+
+from __future__ import annotations
+
+import heapq
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Final
+
+from msgspec import Struct
+from PySide6.QtCore import QEvent, QObject, QStringListModel, Qt
+from PySide6.QtGui import QKeyEvent, QTextCursor
+from PySide6.QtWidgets import QCompleter, QLineEdit, QListView
+
+from lorestudio.domain.entry import Entry, LeftOutNote, NoteKey, VaultIndex
+from lorestudio.domain.javascript import length
+from lorestudio.domain.records import replace
+from lorestudio.domain.texts import comparable
+from lorestudio.studio.notes.vault_notes import alias_key
+from lorestudio.ui.features.notes.editor.body import BodyEdit
+from lorestudio.ui.shell.words import tr
+from lorestudio.ui.widgets.picker import score
+from lorestudio.vault.links.references import Reference
+from lorestudio.vault.links.targets import NOTE_SUFFIX, LinkTargets, NoteNames, base_name
+
+MOST: Final = 40
+"""Nobody reads more offers than that."""
+
+
+class Name(Struct, frozen=True):
+    """A name that a link may use. `alias_of` is the title where the name is an alias, "" else.
+
+    `path` is what a link names where the name leads to another note; `shared` says whether other notes have it, too.
+    """
+
+    text: str
+    note: Entry | LeftOutNote
+    alias_of: str = ""
+    path: str = ""
+    shared: bool = False
+
+    @property
+    def link(self) -> str:
+        """What stands between the brackets of a link by this name."""
+        named = self.path or self.alias_of
+        return f"{named}|{self.text}" if named else self.text
+
+    @property
+    def offer(self) -> str:
+        """What a person chooses by."""
+        folder = self.note.filename.rpartition("/")[0] or tr("the vault's own folder")
+        return (
+            self.text + (f"   → {self.alias_of}" if self.alias_of else "") + (f"   ({folder})" if self.shared else "")
+        )
+
+
+class TitleBook:
+    """Names by what they lead to, as every other part of the studio reads links. Made anew when the vault changes."""
+
+    def __init__(
+        self,
+        index: VaultIndex | None = None,
+        aliases: Mapping[str, Iterable[str]] | None = None,
+        files: Mapping[str, Iterable[str]] | None = None,
+    ) -> None:
+        """`aliases` are further names of notes by their `alias_key`, `files` what else lies in each vault."""
+        self._names: list[Name] = []
+        self._folded: list[str] = []
+        self._notes: dict[NoteKey, Entry | LeftOutNote] = {}
+        self._links: dict[str, LinkTargets] = {}
+        self._titles: frozenset[str] = frozenset()
+        self.tags: tuple[str, ...] = ()
+        if index is not None:
+            self._read(index, aliases or {}, files or {})
+
+    def _read(
+        self, index: VaultIndex, aliases: Mapping[str, Iterable[str]], files: Mapping[str, Iterable[str]]
+    ) -> None:
+        tags = Counter(tag for entry in index.entries for tag in entry.tags)
+        called: dict[str, list[NoteNames]] = {}
+        for note in index.notes:
+            is_entry, others = isinstance(note, Entry), tuple(aliases.get(alias_key(note), ()))
+            if not is_entry and not note.filename.endswith(NOTE_SUFFIX):
+                continue  # a folder that cannot be read
+            title = note.title if isinstance(note, Entry) else base_name(note.filename)
+            self._notes[note.note_key] = note
+            called.setdefault(note.vault, []).append(NoteNames(note.filename, title, others))
+            self._names += [Name(title, note), *(Name(alias, note, title) for alias in others)]
+        self._folded = [comparable(name.text) for name in self._names]
+        self._links = {vault: LinkTargets(names, files.get(vault, ())) for vault, names in called.items()}
+        several = Counter((name.note.vault, folded) for name, folded in zip(self._names, self._folded, strict=True))
+        self._names = [
+            self._told_apart(name) if several[name.note.vault, folded] > 1 else name
+            for name, folded in zip(self._names, self._folded, strict=True)
+        ]
+        self._titles = frozenset(entry.title.lower() for entry in index.entries)
+        self.tags = tuple(sorted(tags, key=lambda tag: (-tags[tag], tag)))
+
+    def _told_apart(self, name: Name) -> Name:
+        """A name that several notes have, with the path where it leads to another one."""
+        found = self._links[name.note.vault].resolve(name.alias_of or name.text, "").filename
+        path = "" if found == name.note.filename else name.note.filename.removesuffix(NOTE_SUFFIX)
+        return replace(name, path=path, shared=True)
+
+    def find(self, link: Reference, source: NoteKey = ("", "")) -> Entry | LeftOutNote | None:
+        """The note that a link in the note `source` (its vault and file) leads to, in its own vault first."""
+        return self._notes.get(self.place(link, source) or ("", ""))
+
+    def place(self, link: Reference, source: NoteKey = ("", "")) -> NoteKey | None:
+        """The vault and the name of the file that a link leads to, which need not be a note; see `find`."""
+        for vault in sorted(self._links, key=lambda each: each != source[0]) if link.target else ():
+            filename = self._links[vault].find(link, source[1]).filename
+            if filename is not None:
+                return vault, filename
+        return None
+
+    def is_title(self, name: str) -> bool:
+        """Whether an entry has this title; only titles count in requires, excludes and cascade links
+        (rules: deeplore 1.13).
+        """
+        return name.strip().lower() in self._titles
+
+    def offers(self, typed: str, *, titles_only: bool = False) -> list[Name]:
+        """Names that fit what was typed, best first, at most `MOST`."""
+        wanted, names = comparable(typed), self._names
+
+        def is_meant(name: Name) -> bool:
+            return not titles_only or (isinstance(name.note, Entry) and not name.alias_of)
+
+        if not wanted:
+            return [name for name in names if is_meant(name)][:MOST]
+        places = [place for place, folded in enumerate(self._folded) if wanted in folded]
+        if len(places) < MOST:  # only then is it worth looking for letters that stand apart
+            first, letters = wanted[0], set(wanted.replace(" ", ""))
+            known = set(places)
+            places += [
+                place
+                for place, folded in enumerate(self._folded)
+                if place not in known and first in folded and letters <= set(folded)
+            ]
+        scored = (
+            (points, -place)
+            for place in places
+            if is_meant(names[place]) and (points := score(typed, names[place].text)) is not None
+        )
+        return [names[-place] for _points, place in heapq.nlargest(MOST, scored)]
+
+
+_OPEN: Final = re.compile(r"\[\[([^\[\]|\n]*)$")
+
+
+def half_typed(before: str) -> str | None:
+    """What was typed behind the last `[[` that is still open, None where there is none."""
+    found = _OPEN.search(before)
+    return found[1] if found is not None else None
+
+
+_KEYS: Final = Qt.Key
+_MOVES: Final = {
+    _KEYS.Key_Up, _KEYS.Key_Down, _KEYS.Key_Left, _KEYS.Key_Right, _KEYS.Key_Escape, _KEYS.Key_Home, _KEYS.Key_End,
+}  # fmt: skip
+_TAKES: Final = {_KEYS.Key_Return, _KEYS.Key_Enter, _KEYS.Key_Tab}
+
+Offers = Callable[[str], Sequence[str]]
+"""What fits a typed text, best first."""
+
+
+def _offer_all(completer: QCompleter, names: QStringListModel, title: str) -> QListView:
+    """Let a completer show all names of the model as they stand, in a popup that is called so."""
+    completer.setModel(names)
+    completer.setCompletionMode(QCompleter.CompletionMode.UnfilteredPopupCompletion)
+    completer.setMaxVisibleItems(10)
+    popup = QListView()
+    popup.setObjectName("Offers")
+    popup.setAccessibleName(title)
+    completer.setPopup(popup)
+    return popup
+
+
+class OffersCompleter(QCompleter):
+    """Shows what `offers` gives for the text typed into a line, in that order; Qt's own search is not used."""
+
+    def __init__(self, line: QLineEdit, offers: Offers, parent: QObject) -> None:
+        super().__init__(parent)
+        self._offers = offers
+        self._names = QStringListModel(self)
+        _offer_all(self, self._names, tr("Suggestions"))
+        line.textEdited.connect(self.fill)
+
+    def fill(self, text: str) -> None:
+        """Offer what fits a text."""
+        self._names.setStringList(list(self._offers(text)) if text else [])
+
+    def splitPath(self, path: str) -> list[str]:
+        """Qt: a name is one piece, whatever signs it has."""
+        return [path]
+
+
+class LinkCompleter(QObject):
+    """Offers titles and aliases behind `[[` in a body."""
+
+    def __init__(self, editor: BodyEdit, book: Callable[[], TitleBook]) -> None:
+        super().__init__(editor)
+        self._editor, self._book = editor, book
+        self._names: list[Name] = []
+        self.completer = QCompleter(self)
+        self._model = QStringListModel(self)
+        self._popup = _offer_all(self.completer, self._model, tr("Notes to link to"))
+        self.completer.setWidget(editor)
+        self.completer.activated.connect(self._take_text)
+        editor.installEventFilter(self)
+        self._popup.installEventFilter(self)  # it has the keys while it is there; the editor gets them past its filters
+        editor.textChanged.connect(self._text_changed)
+        editor.cursorPositionChanged.connect(self._moved)
+        self._typing = False
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Qt: Enter and Tab take the offer while there is one."""
+        if event.type() is QEvent.Type.KeyPress and isinstance(event, QKeyEvent):
+            self._typing = event.key() not in _MOVES
+            if self._popup.isVisible() and event.key() in _TAKES:
+                self.take(max(self._popup.currentIndex().row(), 0))
+                return True
+        return super().eventFilter(watched, event)
+
+    def take(self, row: int) -> None:
+        """Write the offered name in place of what was typed, and close the link."""
+        self._popup.hide()
+        typed = self._half_typed()
+        if typed is None or not 0 <= row < len(self._names):
+            return
+        cursor = self._editor.textCursor()
+        cursor.movePosition(QTextCursor.MoveOperation.Left, QTextCursor.MoveMode.KeepAnchor, length(typed))
+        rest = cursor.block().text().encode("utf-16-le")[2 * self._editor.textCursor().positionInBlock() :]
+        closed = rest.decode("utf-16-le", "replace").startswith("]]")
+        cursor.insertText(self._names[row].link + ("" if closed else "]]"))
+        if closed:
+            cursor.movePosition(QTextCursor.MoveOperation.Right, QTextCursor.MoveMode.MoveAnchor, 2)
+        self._editor.setTextCursor(cursor)
+
+    def _text_changed(self) -> None:
+        if self._editor.hasFocus() and self._typing:
+            self._offer()
+
+    def _moved(self) -> None:
+        if self._popup.isVisible() and self._half_typed() is None:
+            self._popup.hide()
+
+    def _offer(self) -> None:
+        typed = self._half_typed()
+        if typed is None:
+            self._popup.hide()
+            return
+        self._names = self._book().offers(typed)
+        self._model.setStringList([name.offer for name in self._names])
+        if not self._names:
+            self._popup.hide()
+            return
+        box = self._editor.cursorRect()
+        box.translate(self._editor.viewport().pos())
+        box.setWidth(min(420, max(240, self._editor.width() - box.x())))
+        self.completer.complete(box)
+        self._popup.setCurrentIndex(self._model.index(0, 0))
+
+    def _take_text(self, text: str) -> None:
+        rows = self._model.stringList()
+        if text in rows:
+            self.take(rows.index(text))
+
+    def _half_typed(self) -> str | None:
+        cursor = self._editor.textCursor()
+        units = cursor.block().text().encode("utf-16-le", "surrogatepass")[: 2 * cursor.positionInBlock()]
+        return half_typed(units.decode("utf-16-le", "replace"))
