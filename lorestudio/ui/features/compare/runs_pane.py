@@ -309,6 +309,8 @@ class RunsPage(Pane):
     def _go(self, row: ChangeRow) -> None:
         if len(self.tree.selectionModel().selectedRows()) > 1:  # several are being chosen
             return
+        if row.children:
+            self.tree.turn(row)
         project = self._session.project
         if isinstance(row.key, tuple) and project is not None:
             entry = Names.of(project.index).id((str(row.key[0]), str(row.key[1])))

@@ -791,7 +791,7 @@ def test_a_note_that_is_no_entry_is_chosen_as_such(filled: Stage, tmp_path: Path
     filled.pane.model.titles = filled.pane._title
     node = ProblemNode(found.message, found.severity, "", found)
     filled.pane.model.root.add(node)
-    filled.pane._go(filled.pane.model.index_of(node))
+    filled.pane._go(node)
     assert filled.selection.left_out == dock
     assert filled.jumps[-1] == (tmp_path / "messy" / "Dock.md", 2)
 
@@ -800,7 +800,7 @@ def test_a_finding_about_no_note_leads_to_no_file(filled: Stage) -> None:
     found = Finding("x", Severity.INFO, "", "", None, "", 0, "A setting.", "")
     node = ProblemNode(found.message, found.severity, "", found)
     filled.pane.model.root.add(node)
-    filled.pane._go(filled.pane.model.index_of(node))
+    filled.pane._go(node)
     assert filled.jumps == []
     assert filled.pane._title(found) == "Settings, vault and chat"
 

@@ -170,9 +170,9 @@ def test_a_stage_opens_alone_and_headings_open_and_close(view, model) -> None:
     assert (model.data(heading), view.tree.hasFocus()) == ("Budget", True)
     opened = [place for place in range(model.rowCount()) if view.tree.isExpanded(model.index(place, 0))]
     assert opened == [heading.row()]
-    view.tree.pressed.emit(model.node(heading))
+    QTest.keyClick(view.tree, Qt.Key.Key_Return)
     assert not view.tree.isExpanded(heading)
-    view.tree.pressed.emit(model.node(heading))
+    QTest.keyClick(view.tree, Qt.Key.Key_Return)
     assert view.tree.isExpanded(heading)
     view.show_stage("no such stage")
     assert view.tree.currentIndex() == heading
