@@ -39,7 +39,7 @@ from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, tr
 from lorestudio.ui.widgets.cells import FIT, CellDelegate, Cells, Column, as_text
 from lorestudio.ui.widgets.layouts import able, button, column, filling, holding, label, letters, row, tight
-from lorestudio.ui.widgets.rows import Offered, RowMenu, end_of_rows, kept_in_sight, passing_menu, turn_tick
+from lorestudio.ui.widgets.rows import Offered, RowTable, kept_in_sight, passing_menu, turn_tick
 
 ROW_HEIGHT: Final = 24
 
@@ -348,7 +348,7 @@ class _Head(QHeaderView):
             option.text += _ROOM
 
 
-class RecordView(RowMenu, QTableView):
+class RecordView(RowTable):
     """`chosen` carries the row that is looked at, or None; `pressed` follows Enter or a double click.
 
     `picked` carries a row that a person has gone to. With `many`, several rows can be selected. `arranged` lets a
@@ -599,10 +599,6 @@ class RecordView(RowMenu, QTableView):
             self.copy()
         else:
             super().keyPressEvent(event)
-
-    def moveCursor(self, action: QTableView.CursorAction, modifiers: Qt.KeyboardModifier) -> QModelIndex:
-        """Qt: Home and End go to the first and the last row."""
-        return end_of_rows(self, action) or super().moveCursor(action, modifiers)
 
 
 class LateTable(QWidget):

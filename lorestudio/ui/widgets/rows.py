@@ -24,6 +24,7 @@ from PySide6.QtWidgets import (
     QListView,
     QListWidget,
     QMenu,
+    QTableView,
     QTreeView,
     QWidget,
 )
@@ -35,15 +36,6 @@ Offered: TypeAlias = QAction | QAbstractButton
 
 _MANY: Final = QAbstractItemView.SelectionMode.ExtendedSelection
 _SEEN: Final = QAbstractItemView.ScrollHint.EnsureVisible
-
-
-def end_of_rows(view: QAbstractItemView, action: QAbstractItemView.CursorAction) -> QModelIndex | None:
-    """Where Home and End go in a table of rows, None for other keys; by itself Qt goes to cells of the same row."""
-    actions, model = QAbstractItemView.CursorAction, view.model()
-    if action not in {actions.MoveHome, actions.MoveEnd}:
-        return None
-    row = 0 if action is actions.MoveHome else model.rowCount() - 1
-    return model.index(row, max(0, view.currentIndex().column()))
 
 
 @contextmanager
@@ -128,6 +120,17 @@ class RowList(RowMenu, QListView):
             event.accept()
             return True
         return super().event(event)
+
+
+class RowTable(RowMenu, QTableView):
+    """A table of any model whose rows have a menu."""
+
+    def moveCursor(self, action: QTableView.CursorAction, modifiers: Qt.KeyboardModifier) -> QModelIndex:
+        """Qt: Home and End go to the first and the last row; by themselves to cells of the same row."""
+        ends = {QTableView.CursorAction.MoveHome: 0, QTableView.CursorAction.MoveEnd: self.model().rowCount() - 1}
+        if action in ends:
+            return self.model().index(ends[action], max(0, self.currentIndex().column()))
+        return super().moveCursor(action, modifiers)
 
 
 class NameList(RowMenu, QListWidget):

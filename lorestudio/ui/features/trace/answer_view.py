@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from msgspec import Struct
-from PySide6.QtCore import QEvent, QModelIndex, QPoint, QPointF, QRect, QRectF, QSignalBlocker, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QRectF, QSignalBlocker, QSize, Qt, Signal
 from PySide6.QtGui import QFocusEvent, QFont, QFontMetricsF, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QHeaderView, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QTableView, QWidget
 
@@ -30,7 +30,7 @@ from lorestudio.ui.widgets.paint import (
     hairline,
     set_inks,
 )
-from lorestudio.ui.widgets.rows import RowMenu, end_of_rows
+from lorestudio.ui.widgets.rows import RowTable
 
 _SMALL: Final = 0.9
 _REASON: Final = 0.95
@@ -325,7 +325,7 @@ class AnswerDelegate(QStyledItemDelegate):
         draw_lines(painter, box.adjusted(20, 1.5, 0, 0), words.fix)
 
 
-class AnswerView(RowMenu, QTableView):
+class AnswerView(RowTable):
     """`fix_wanted` carries an entry whose fix is to be made, `fold_wanted` a phase to fold or unfold.
 
     `copy` is what the menu of a row copies.
@@ -406,10 +406,6 @@ class AnswerView(RowMenu, QTableView):
             self.fold_wanted.emit(phase)
         else:
             super().keyPressEvent(event)
-
-    def moveCursor(self, action: QTableView.CursorAction, modifiers: Qt.KeyboardModifier) -> QModelIndex:
-        """Qt: Home and End go to the first and the last row."""
-        return end_of_rows(self, action) or super().moveCursor(action, modifiers)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         """Qt: a click on the button of a row makes its change."""
