@@ -125,12 +125,6 @@ class ChipButton(QAbstractButton):
         """Qt: Tab comes back to the chip that it left."""
         super().focusInEvent(event)
         self._bar.focused(self)
-        self.update()
-
-    def focusOutEvent(self, event: QFocusEvent) -> None:
-        """Qt: without the ring."""
-        super().focusOutEvent(event)
-        self.update()
 
 
 FEWEST: Final = 1
