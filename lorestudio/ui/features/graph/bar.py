@@ -46,14 +46,6 @@ class GraphBar(QWidget):
         """Choose by a value of `ColourBy`; an unknown one counts as the kind."""
         self.colours.setCurrentIndex(max(0, self.colours.findData(value)))
 
-    def is_local(self) -> bool:
-        """Whether only the surroundings of the chosen entry are wanted."""
-        return self.scope.local.isChecked()
-
-    def choose_local(self, local: bool) -> None:
-        """Choose between the surroundings of the chosen entry and the whole."""
-        self.scope.local.setChecked(local)
-
     def option(self, name: str) -> bool:
         """Whether an option of the menu is on."""
         return self.options[name].isChecked()

@@ -323,7 +323,7 @@ class GraphPane(Pane):
             self._say_loading()
         elif not prepared.found.graph.nodes:
             self._say_no_nodes(prepared)
-        elif self.bar.is_local():
+        elif self.bar.scope.local.isChecked():
             self._show_local(prepared)
         elif prepared.positions is None:
             self._say_no_positions(prepared)
@@ -362,7 +362,7 @@ class GraphPane(Pane):
 
     def _show_entry(self) -> None:
         entry = self._selection.entry
-        if self.bar.is_local() and entry != self._centre:
+        if self.bar.scope.local.isChecked() and entry != self._centre:
             self._show_picture()
         self.view.choose(entry)
         if self._made_lists is not None:
@@ -437,7 +437,7 @@ class GraphPane(Pane):
 
     def _press(self, name: str) -> None:
         if name == "local":
-            self.bar.choose_local(True)
+            self.bar.scope.local.setChecked(True)
         elif name == "everything":
             self.bar.options["everything"].setChecked(True)
         elif name in {"again", "large"}:
@@ -541,7 +541,7 @@ class GraphPane(Pane):
 
     def _go_local(self, entry: int) -> None:
         self._selection.choose_entry(entry)
-        self.bar.choose_local(True)
+        self.bar.scope.local.setChecked(True)
 
     def _option_changed(self, name: str) -> None:
         if name == "titles":

@@ -602,7 +602,7 @@ def test_hovering_dims_what_is_far(pane: GraphPane) -> None:
 
 
 def test_the_local_graph_follows_the_selection_and_the_depth(window: MainWindow, pane: GraphPane) -> None:
-    pane.bar.choose_local(True)
+    pane.bar.scope.local.setChecked(True)
     assert pane.empty.title.text() == "No entry is chosen"
     pane.bar.scope.steps.setValue(1)
     window.selection.choose_entry(RULES)
@@ -615,14 +615,14 @@ def test_the_local_graph_follows_the_selection_and_the_depth(window: MainWindow,
     window.selection.choose_entry(BELL)
     assert set(pane.view.drawing.ids) == {BELL}
     assert "Nothing is connected" in pane.note.text()
-    pane.bar.choose_local(False)
+    pane.bar.scope.local.setChecked(False)
     assert len(pane.view.drawing.ids) == 5
 
 
 def test_a_large_local_graph_is_cut_and_says_so(window: MainWindow, pane: GraphPane, monkeypatch) -> None:
     monkeypatch.setattr(graph_pane, "MOST_LOCAL", 3)
     window.selection.choose_entry(RULES)
-    pane.bar.choose_local(True)
+    pane.bar.scope.local.setChecked(True)
     assert set(pane.view.drawing.ids) == {RULES, CROWN, DAWNKEEP}
     assert "3 of 4" in pane.note.text()
 
@@ -641,7 +641,7 @@ def test_what_is_told_of_the_picture_goes_with_it(window: MainWindow, pane: Grap
     pane.show_way(RULES, SKARN)
     assert pane.note.isVisible()
     window.selection.clear()
-    pane.bar.choose_local(True)
+    pane.bar.scope.local.setChecked(True)
     assert pane.empty.title.text() == "No entry is chosen"
     assert not pane.note.isVisible()
 
@@ -658,7 +658,7 @@ def test_the_menu_of_a_node_does_what_it_says(window: MainWindow, pane: GraphPan
     actions["Show the way from Rules"].trigger()
     assert pane.view.drawing.path[-1] == SKARN
     actions["Show its surroundings"].trigger()
-    assert (pane.bar.is_local(), window.selection.entry) == (True, SKARN)
+    assert (pane.bar.scope.local.isChecked(), window.selection.entry) == (True, SKARN)
 
 
 def test_gaps_are_listed_and_lead_to_their_entries(window: MainWindow, pane: GraphPane) -> None:
@@ -757,7 +757,7 @@ def test_a_large_vault_offers_the_surroundings_first(
     pane.empty.pressed.emit("local")
     assert pane.view.isVisible()
     assert SKARN in pane.view.drawing.rows
-    pane.bar.choose_local(False)
+    pane.bar.scope.local.setChecked(False)
     drain()
     (door,) = (each for each in pane.empty.findChildren(QPushButton) if each.text() == "Lay out all 5")
     door.click()
@@ -884,11 +884,11 @@ def test_the_whole_is_in_sight_at_first_and_what_is_made_anew_stays_as_near_as_i
     near = pane.view.transform().m11()
     choose_in_menu(qtbot, new_window, "Lay out")
     assert pane.view.transform().m11() == near
-    pane.bar.choose_local(True)
+    pane.bar.scope.local.setChecked(True)
     new_window.selection.choose_entry(BELL)
     drain()
     assert pane.note.text() == "Nothing is connected with this entry by the kinds of edges that are shown."
-    pane.bar.choose_local(False)
+    pane.bar.scope.local.setChecked(False)
     assert in_sight(pane).contains(pane.view.drawing.bounds()), "the whole again"
     assert pane.note.isHidden()
 
@@ -899,7 +899,7 @@ def test_surroundings_of_what_is_kept_out_can_be_asked_for(make_window: Make, qt
     window.run("go.graph")
     pane = settled(qtbot, window)
     assert window.docks["graph"].bar._note.text().endswith(" · 1 kept out")
-    pane.bar.choose_local(True)
+    pane.bar.scope.local.setChecked(True)
     assert pane.empty.title.text() == "No entry is chosen"
     window.selection.choose_entry(5)
     drain()
@@ -986,16 +986,16 @@ def test_the_menu_of_a_node_fits_what_is_the_case(window: MainWindow, pane: Grap
     window.selection.choose_entry(CROWN)
     assert words(CROWN) == [*always, "Pin its place", *copies]
     assert words(SKARN) == [*always, "Show the way from Crown", "Pin its place", *copies]
-    pane.bar.choose_local(True)
+    pane.bar.scope.local.setChecked(True)
     assert words(SKARN) == [*always, "Show the way from Crown", *copies]
-    pane.bar.choose_local(False)
+    pane.bar.scope.local.setChecked(False)
     pane.show_way(BELL, CROWN)
     assert pane.note.text() == "No way leads from Bell to Crown."
     pane.show_way(RULES, DAWNKEEP)
     assert pane.note.text() == "2 steps: Rules → Crown → Dawnkeep"
     menu = pane.make_menu(SKARN)
     next(action for action in menu.actions() if action.text() == "Show its surroundings").trigger()
-    assert (window.selection.entry, pane.bar.is_local()) == (SKARN, True)
+    assert (window.selection.entry, pane.bar.scope.local.isChecked()) == (SKARN, True)
     menu.deleteLater()
 
 
@@ -1179,7 +1179,7 @@ def test_other_colours_are_chosen_in_the_bar(window: MainWindow, pane: GraphPane
 
 def test_surroundings_come_back_with_their_entry(window: MainWindow, pane: GraphPane) -> None:
     window.selection.choose_entry(CROWN)
-    pane.bar.choose_local(True)
+    pane.bar.scope.local.setChecked(True)
     shown = set(pane.view.drawing.ids)
     window.selection.choose_entry(None)
     drain()
@@ -1189,7 +1189,7 @@ def test_surroundings_come_back_with_their_entry(window: MainWindow, pane: Graph
     drain()
     assert pane.view.isVisible()
     assert set(pane.view.drawing.ids) == shown
-    pane.bar.choose_local(False)
+    pane.bar.scope.local.setChecked(False)
 
 
 def test_hits_stay_where_edges_are_switched_off(window: MainWindow, pane: GraphPane) -> None:
