@@ -57,7 +57,7 @@ class Context(QObject):
             lambda: session.project,
             lambda: session.runs.previewer(self.selection.generation),
             self,
-            lambda: session.runs.complete(session.choice),
+            session.runs.complete,
         )
         self.expected = ExpectedMarks(self)
         self.layout = PaneLayout(window, settings)

@@ -141,9 +141,9 @@ class SessionRuns:
         """The simulator whose traces are shown; None while it runs, and where nothing was run as is chosen now."""
         return None if self.replaying else self.chosen
 
-    def complete(self, choice: RunChoice) -> Simulator | None:
-        """Who ran the whole chat as this choice says, None where nobody has, or a replay is under way."""
-        found = self._simulators.get(choice.effective)
+    def complete(self, choice: RunChoice | None = None) -> Simulator | None:
+        """Who ran the whole chat as is chosen now, or as this choice says; None where nobody has, or while it runs."""
+        found = self._simulators.get((choice or self._session.choice).effective)
         done = found is not None and not self.replaying and len(found.traces) == len(self._session.generations)
         return found if done else None
 

@@ -69,7 +69,7 @@ def test_a_picture_is_taken_of_what_is_done_then(tmp_path: Path) -> None:
     done: list[bool] = []
 
     def then(window: MainWindow) -> None:
-        done.append(window.session.runs.complete(window.session.choice) is not None)
+        done.append(window.session.runs.complete() is not None)
         QTimer(window, interval=200, singleShot=True, timeout=lambda: done.append(True)).start()  # waits for a pause
 
     path = tmp_path / "window.png"

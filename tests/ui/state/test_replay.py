@@ -76,7 +76,7 @@ def test_as_much_is_run_as_is_wanted(session: Session, qtbot: QtBot) -> None:
     ready(session, qtbot)
     assert session.activity == ""
     assert set(session.runs.traces) == {FIRST}
-    assert session.runs.complete(session.choice) is None
+    assert session.runs.complete() is None
     session.replays.run_range(MessageRange(3, 5))
     ready(session, qtbot)
     assert SECOND in session.runs.traces
@@ -86,7 +86,7 @@ def test_as_much_is_run_as_is_wanted(session: Session, qtbot: QtBot) -> None:
     session.replays.run_all()
     ready(session, qtbot)
     assert set(session.runs.traces) == set(session.generations)
-    assert session.runs.complete(session.choice) is not None
+    assert session.runs.complete() is not None
 
 
 def test_a_replay_that_is_stopped_says_how_far_it_came_and_the_next_takes_its_place(

@@ -323,8 +323,7 @@ class TuningFeature(Feature):
 
     def _grey(self) -> None:
         """Grey what is of another run than that of now; what is under way for such a run is given up."""
-        session = self.context.session
-        simulator = session.runs.complete(session.choice)
+        simulator = self.context.session.runs.complete()
         if self.is_made("scores"):
             self.scores.set_current(current=bool(self._scored) and self._scored[0] is simulator)
         if self._stepped is not None and self._stepped is not simulator:
@@ -340,7 +339,7 @@ class TuningFeature(Feature):
         """Read the file and check it against what was run, where either is new."""
         self._settle.stop()
         session, path = self.context.session, self._path
-        project, simulator = session.project, session.runs.complete(session.choice)
+        project, simulator = session.project, session.runs.complete()
         if project is None or path is None:
             self._newest.cancel()
             self._seen, self.checked, self._expected = (None, None), None, Expectations()
@@ -408,13 +407,12 @@ class TuningFeature(Feature):
     # ---- scores -----------------------------------------------------------------------------------------------------
 
     def _has_run(self) -> bool:
-        session = self.context.session
-        return session.runs.complete(session.choice) is not None
+        return self.context.session.runs.complete() is not None
 
     def score(self) -> None:
         """Score the chat as it was run, where somebody looks and that is not done yet."""
         session = self.context.session
-        project, simulator = session.project, session.runs.complete(session.choice)
+        project, simulator = session.project, session.runs.complete()
         if not (self.is_made("scores") and self.scores.isVisible()):
             return
         if project is None or simulator is None:
@@ -470,7 +468,7 @@ class TuningFeature(Feature):
         chat, session = self.context.preview.whole.chat(), self.context.session
         if chat is None:
             return
-        self._stepped = session.runs.complete(session.choice)
+        self._stepped = session.runs.complete()
         self.context.uncover("scores")
         self.scores.tabs.setCurrentWidget(self.scores.steps_page)
 

@@ -99,7 +99,7 @@ class SearchFeature(Feature):
             Action(
                 "tuning.start", "Search for settings", MENU, 670, self.start, icon="search",
                 when=self.context.has_chat.also(
-                    lambda: self._simulator() is not None, "Replay the whole chat first."
+                    lambda: self.context.session.runs.complete() is not None, "Replay the whole chat first."
                 ).also(lambda: not self._searching.busy, "A search is under way: wait for it, or stop it first."),
                 tip="Run the whole chat with one choice after the other, and show which do what is expected",
             ),
@@ -134,13 +134,9 @@ class SearchFeature(Feature):
 
     # ---- the search -------------------------------------------------------------------------------------------------
 
-    def _simulator(self) -> Simulator | None:
-        session = self.context.session
-        return session.runs.complete(session.choice)
-
     def add(self) -> None:
         """Let a setting be picked, and write it down with a range about what it is now."""
-        simulator, project = self._simulator(), self.context.session.project
+        simulator, project = self.context.session.runs.complete(), self.context.session.project
         if project is None:
             return
         kind = simulator.system.kind if simulator is not None else kind_of(self.context.session.choice.system)
@@ -154,7 +150,7 @@ class SearchFeature(Feature):
         """Begin, or go on where an earlier search of the same was."""
         from lorestudio.ui.features.tuning.search_pane import point_rows
 
-        simulator, pane = self._simulator(), self.pane
+        simulator, pane = self.context.session.runs.complete(), self.pane
         if simulator is None:
             return
         lines, folder = pane.lines(), self.context.session.keep_in
@@ -230,7 +226,7 @@ class SearchFeature(Feature):
         """Say where what was found is for another run than that of now; a search of such a run is given up."""
         if not self._of:
             return
-        simulator = self._simulator()
+        simulator = self.context.session.runs.complete()
         current = simulator is not None and simulator.inputs == self._of
         if not current and self._searching.busy:
             self._searching.cancel()
