@@ -280,8 +280,10 @@ class _Growing(QPlainTextEdit):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Qt: see the class."""
-        if self.lines or event.key() not in {Qt.Key.Key_Return, Qt.Key.Key_Enter}:
+        if event.key() not in {Qt.Key.Key_Return, Qt.Key.Key_Enter}:
             super().keyPressEvent(event)
+        elif self.lines:
+            self.insertPlainText("\n")  # with Shift Qt would write U+2028
 
     def insertFromMimeData(self, source: QMimeData) -> None:
         """Qt: see the class."""

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 from PySide6.QtCore import QEvent, QMimeData, QPoint, QPointF, Qt
-from PySide6.QtGui import QDropEvent, QFocusEvent, QWheelEvent
+from PySide6.QtGui import QDropEvent, QFocusEvent, QTextCursor, QWheelEvent
 from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
@@ -279,6 +279,18 @@ def test_a_summary_counts_its_characters_and_grows(held, qtbot: QtBot) -> None:
     high = field.edit.height()
     field.show_value("line\n" * 90)
     assert field.edit.height() == high
+
+
+@pytest.mark.parametrize("pressed", [Qt.KeyboardModifier.NoModifier, Qt.KeyboardModifier.ShiftModifier])
+def test_enter_begins_a_line_where_the_note_has_several_with_shift_too(held, qtbot: QtBot, pressed) -> None:
+    field, told = held(SummaryField(FieldSpec("summary", "Summary", FieldKind.SUMMARY, "Help.")))
+    field.edit.setFocus()
+    for before, after in (("One", "One"), ("One\ntwo", "One\n\ntwo")):
+        field.show_value(before)
+        field.edit.moveCursor(QTextCursor.MoveOperation.EndOfBlock)
+        qtbot.keyClick(field.edit, Qt.Key.Key_Return, pressed)
+        assert field.edit.toPlainText() == after
+    assert told == ["One\n\ntwo"], "no U+2028, which YAML has to escape"
 
 
 def test_what_cannot_be_edited_shows_its_first_lines(held) -> None:
