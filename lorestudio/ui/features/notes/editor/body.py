@@ -78,6 +78,8 @@ _ITEM: Final = re.compile(r"(\s*(?:[-*+]|(\d{1,9})[.)]) +(?:\[.\] +)?|\s*(?:> ?)
 """A line of a list or a quotation: what begins it with its number, and what stands there."""
 _BULLET: Final = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)]) ")
 _NUMBER: Final = re.compile(r"\d+")
+_CLOSING: Final = dict(zip("[({\"'`*_~=", "])}\"'`*_~=", strict=True))
+"""What closes each sign that, typed over a selection, goes around it."""
 _STEP: Final = re.compile(rf"^(\t| {{2,4}}){_BULLET.pattern}", re.MULTILINE)
 """The first item below another one, and by what it is moved in."""
 
@@ -378,20 +380,45 @@ class BodyEdit(QPlainTextEdit):
                 return
             if enter or (event.text() and event.text().isprintable()):
                 self._make_room()
-        if enter and not event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier and self._goes_on():
+        if not self.isReadOnly() and ((enter and self._goes_on(event)) or self._goes_around(event.text())):
             return
         super().keyPressEvent(event)
 
-    def _goes_on(self) -> bool:
-        """Begin the next line of a list or a quotation as this one does, or end it where nothing stands in this one."""
+    def _goes_around(self, sign: str) -> bool:
+        """Put a typed bracket or mark around what is chosen, which stays chosen; False where there is nothing."""
         cursor = self.textCursor()
-        found = _ITEM.fullmatch(cursor.block().text())
-        if self.isReadOnly() or found is None or cursor.hasSelection() or cursor.positionInBlock() < length(found[1]):
+        start, text = cursor.selectionStart(), cursor.selectedText().replace("\u2029", "\n")
+        if not text or sign not in _CLOSING:
             return False
-        begins, number_, text = found.groups()
-        if text.strip():
-            begins = re.sub(r"\[.\]", "[ ]", begins)
+        cursor.beginEditBlock()  # who follows the text is told at the end, when the caret is where it stays
+        cursor.insertText(f"{sign}{text}{_CLOSING[sign]}")
+        cursor.setPosition(start + 1)
+        cursor.setPosition(start + 1 + length(text), _KEEP)
+        self.setTextCursor(cursor)
+        cursor.endEditBlock()
+        return True
+
+    def _goes_on(self, event: QKeyEvent) -> bool:
+        """Begin the next line of a list or a quotation as this one does; where nothing stands in this one, move it out
+        a step or end the list. With Shift the next line belongs to the same item: Qt would write U+2028 there.
+        """
+        cursor = self.textCursor()
+        line, pressed = cursor.block().text(), event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
+        found = _ITEM.fullmatch(line)
+        if pressed == Qt.KeyboardModifier.ShiftModifier:
+            item = _BULLET.match(line[: cursor.positionInBlock()])
+            cursor.insertText("\n" + (re.sub(r"\S", " ", item[0]) if item is not None else ""))
+        elif pressed or found is None or cursor.hasSelection() or cursor.positionInBlock() < length(found[1]):
+            return False
+        elif (parts := found.groups())[2].strip():
+            begins, number_ = re.sub(r"\[.\]", "[ ]", parts[0]), parts[1]
+            cursor.beginEditBlock()
             cursor.insertText(f"\n{begins.replace(number_, str(int(number_) + 1), 1) if number_ else begins}")
+            if number_:
+                _renumber(QTextCursor(cursor), [cursor.block()], {_level(cursor.block())})
+            cursor.endEditBlock()
+        elif self._moves_in(back=True):
+            return True
         else:
             cursor.movePosition(QTextCursor.MoveOperation.StartOfBlock)
             cursor.movePosition(QTextCursor.MoveOperation.EndOfBlock, _KEEP)

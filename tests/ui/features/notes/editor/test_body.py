@@ -292,6 +292,7 @@ def test_a_comment_comes_and_goes(make_editor) -> None:
     [
         ("- One", "- One\n- x"), ("  * One", "  * One\n  * x"), ("9. One", "9. One\n10. x"), ("3) One", "3) One\n4) x"),
         ("- [x] Done", "- [x] Done\n- [ ] x"), ("> > Said", "> > Said\n> > x"), ("- ", "x"), ("2. [ ] ", "x"),
+        ("- One\n\t- ", "- One\n- x"), ("1. One\n2. Two\n  - ", "1. One\n2. Two\n- x"),
         ("One - two", "One - two\nx"), ("2024 was", "2024 was\nx"), ("-", "-\nx"),
     ],
 )  # fmt: skip
@@ -299,14 +300,61 @@ def test_enter_goes_on_with_a_list_and_ends_it(make_editor, qtbot, line: str, af
     editor = make_editor(PLAIN.replace("A dragon.", line))
     editor.show()
     cursor = editor.body.textCursor()
-    cursor.setPosition(
-        editor.body.document().findBlockByNumber(PLAIN.count("\n", 0, PLAIN.index("A dragon."))).position()
-    )
-    cursor.movePosition(QTextCursor.MoveOperation.EndOfBlock)
+    cursor.setPosition(PLAIN.index("A dragon.") + len(line))
     editor.body.setTextCursor(cursor)
     qtbot.keyClick(editor.body, Qt.Key.Key_Return)
     qtbot.keyClicks(editor.body, "x")
     assert editor.buffer.text == PLAIN.replace("A dragon.", after)
+
+
+def test_enter_counts_on_in_the_rest_of_a_numbered_list_as_one_step(make_editor, qtbot) -> None:
+    text = PLAIN.replace("A dragon.", "1. one\n2. two\n   5. in\n3. three\n\n7. other")
+    editor = make_editor(text)
+    place(editor, "one", end=True)
+    qtbot.keyClick(editor.body, Qt.Key.Key_Return)
+    assert editor.buffer.text == PLAIN.replace("A dragon.", "1. one\n2. \n3. two\n   5. in\n4. three\n\n7. other")
+    assert editor.body.textCursor().block().text() == "2. "
+    editor.undo()
+    assert editor.buffer.text == text
+
+
+@pytest.mark.parametrize(
+    ("line", "after"),
+    [("One", "One\nx"), ("- One", "- One\n  x"), ("\t1. [ ] One", "\t1. [ ] One\n\t   x"), ("> Said", "> Said\nx")],
+)
+def test_shift_and_enter_begin_a_line_of_the_same_item(make_editor, qtbot, line: str, after: str) -> None:
+    editor = make_editor(PLAIN.replace("A dragon.", line))
+    place(editor, line, end=True)
+    qtbot.keyClick(editor.body, Qt.Key.Key_Return, Qt.KeyboardModifier.ShiftModifier)
+    qtbot.keyClicks(editor.body, "x")
+    assert editor.buffer.text == PLAIN.replace("A dragon.", after), "no U+2028, which no other program shows as a line"
+
+
+def test_a_bracket_or_a_mark_typed_over_a_selection_goes_around_it(make_editor, qtbot) -> None:
+    editor = make_editor(PLAIN.replace("A dragon.", "A\u00a0dragon 🐉\nrests."))
+    text, cursor = editor.buffer.text, editor.body.document().find("dragon 🐉")
+    cursor.setPosition(editor.body.document().find("rests").selectionEnd(), QTextCursor.MoveMode.KeepAnchor)
+    editor.body.setTextCursor(cursor)
+    qtbot.keyClicks(editor.body, "*[")
+    assert editor.buffer.text == text.replace("dragon 🐉\nrests", "*[dragon 🐉\nrests]*")
+    assert editor.body.textCursor().selectedText() == "dragon 🐉\u2029rests"
+    editor.undo()
+    editor.undo()
+    assert editor.buffer.text == text
+    editor.body.setReadOnly(True)
+    qtbot.keyClicks(editor.body, "*")
+    assert editor.buffer.text == text
+
+
+def test_two_brackets_over_a_selection_offer_what_it_may_lead_to(make_editor, qtbot) -> None:
+    editor = make_editor(PLAIN.replace("A dragon.", "The dawn breaks."))
+    editor.show()
+    editor.body.setFocus()
+    editor.body.setTextCursor(editor.body.document().find("dawn"))
+    qtbot.keyClicks(editor.body, "[[")
+    assert offered(editor)[0] == "Dawnkeep"
+    qtbot.keyClick(editor.completer.completer.popup(), Qt.Key.Key_Return)
+    assert editor.buffer.text == PLAIN.replace("A dragon.", "The [[Dawnkeep]] breaks.")
 
 
 @pytest.mark.parametrize(
@@ -359,7 +407,7 @@ def test_enter_before_or_in_the_middle_of_an_item_splits_it_as_any_line(make_edi
     editor.body.setTextCursor(cursor)
     qtbot.keyClick(editor.body, Qt.Key.Key_Return)
     qtbot.keyClick(editor.body, Qt.Key.Key_Return, Qt.KeyboardModifier.ShiftModifier)
-    assert "- A \n\n\n- dragon." in editor.buffer.text.replace("\u2028", "\n")
+    assert "- A \n\n\n- dragon." in editor.buffer.text
 
 
 def test_a_comment_over_lines_stays_out_of_the_prompt_and_comes_back(make_editor) -> None:
