@@ -21,6 +21,8 @@ _SYNC_COPY: Final = re.compile(
     r"\.sync-conflict-\d{8}-\d{6}|_conflict-\d{8}-\d{6}|\([^()]*\bconflicted copy\b[^()]*\)", re.IGNORECASE
 )
 """In a name: how Syncthing, Nextcloud, and Dropbox and Obsidian Sync call what they could not bring together."""
+_MERGE_MARK: Final = re.compile(r"^(?:[<>]{7} .*|={7}\r?)$", re.MULTILINE)
+"""The lines that git puts around the two versions that it could not bring together."""
 
 
 def keyless(note: Note, _rules: Rules) -> Iterator[Hit]:
@@ -124,6 +126,15 @@ def sync_copies(note: Note, _rules: Rules) -> Iterator[Hit]:
     """E58: an entry that stands in the vault a second time."""
     if _SYNC_COPY.search(note.filename.rpartition("/")[2]):
         yield Hit("E58", f"“{note.filename}” is a copy that a sync program left, and goes in beside the note itself.")
+
+
+def merge_marks(note: Note, _rules: Rules) -> Iterator[Hit]:
+    """E59: two versions of some lines in one note."""
+    text = note.text or ""
+    marks = list(_MERGE_MARK.finditer(text)) if "<<<<<<< " in text else []
+    if {mark[0][0] for mark in marks} == {*"<=>"}:
+        line = text.count("\n", 0, marks[0].start()) + 1
+        yield Hit("E59", f"From line {line} on git has left two versions of some lines.", line=line)
 
 
 def same_titles(note: Note, facts: VaultFacts) -> Iterator[Hit]:

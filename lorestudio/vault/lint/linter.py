@@ -55,7 +55,7 @@ NOTE_CHECKS: Final[tuple[NoteCheck, ...]] = (
     comma_lists, readings, document_problems,
     entry_config.keyless, entry_config.empty_text, entry_config.idle_conditions, entry_config.short_warmup,
     entry_config.chances, entry_config.zero_priority, entry_config.guide_conflicts, entry_config.odd_titles,
-    entry_config.sync_copies,
+    entry_config.sync_copies, entry_config.merge_marks,
     field_values, keywords.broad_keys, keywords.idle_keys, keywords.mistyped_keys, keywords.word_boundaries,
     long_entries, summaries, idle_places, macros, dollars, comments,
 )  # fmt: skip
@@ -67,7 +67,9 @@ VAULT_CHECKS: Final[tuple[VaultCheck, ...]] = (
 )  # fmt: skip
 """What an entry is asked with regard to all the others."""
 
-LEFT_OUT_CHECKS: Final[tuple[NoteCheck, ...]] = (entry_config.reasons, entry_config.near_misses, document_problems)
+LEFT_OUT_CHECKS: Final[tuple[NoteCheck, ...]] = (
+    entry_config.reasons, entry_config.near_misses, entry_config.merge_marks, document_problems,
+)  # fmt: skip
 """What a note that gave no entry is asked."""
 
 BOOK_CHECKS: Final[tuple[NoteCheck, ...]] = (

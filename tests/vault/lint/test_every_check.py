@@ -141,6 +141,9 @@ CASES = [
     Case("E58", {"A (Conflicted copy Phone 202410051200).md": note()}, {"A (a copy of conflicted Ann).md": note()}),
     Case("E58", {"A (Ann's conflicted copy 2024-10-05).md": note()}, {"A conflicted copy/B.md": note()}),
     Case("E58", {"A_conflict-20241005-120000.md": note()}, {"A_conflict-2024.md": note()}),
+    Case("E59", note(body="<<<<<<< HEAD\nOne.\n=======\nTwo.\n>>>>>>> x\n"), note(body="A\n=======\n<<<<<<< x\n")),
+    Case("E59", note("<<<<<<< HEAD\r\nkeys: [a b]\r\n=======\r\n>>>>>>> 1a2b"), note("summary: <<<<<<< a = >>>>>>> c")),
+    Case("E59", "---\n<<<<<<< HEAD\ntags: []\n=======\ntags: [x]\n>>>>>>> theirs\n---\n", "<<<<<<< HEAD\n"),
     # requires, excludes, cascade links
     Case("G01", note("keys: [harbour]\nrequires: [Nobody]"), two(note("keys: [harbour]\nrequires: [b]"))),
     Case("G02", note("keys: [harbour]\nexcludes: [Nobody]"), two(note("keys: [harbour]\nexcludes: [b]"))),
