@@ -37,7 +37,7 @@ from lorestudio.studio.notes.vault_notes import Planned, VaultNotes, alias_key, 
 from lorestudio.ui.features.notes.pane import EntryPane
 from lorestudio.ui.features.problems.pane import ProblemsPane
 from lorestudio.ui.features.vault.pane import VaultPane
-from lorestudio.ui.features.vault.table import Note, note_folder, note_kind, note_title
+from lorestudio.ui.features.vault.table import Note, note_folder, note_kind, note_title, other_name
 from lorestudio.ui.shell.actions import Action, Where, about
 from lorestudio.ui.shell.feature import Context, Feature, late_pane
 from lorestudio.ui.shell.words import Notice, Tone, count, tr
@@ -66,7 +66,7 @@ def note_items(session: Session, notes: Sequence[Note], recent: Sequence[Path]) 
 
 def _item(note: Note) -> Choice:
     if isinstance(note, Entry):
-        return Choice(note.title, ", ".join(note.keys), note.folder or "", note)
+        return Choice(note.title, ", ".join(filter(None, (other_name(note), *note.keys))), note.folder or "", note)
     return Choice(note_title(note), note_kind(note).word, note_folder(note), note)
 
 

@@ -40,6 +40,12 @@ def note_title(note: Note) -> str:
     return note.title if isinstance(note, Entry) else note.name.removesuffix(".md")
 
 
+def other_name(entry: Entry) -> str:
+    """The name of the entry's file, as other programs show the note; "" where it is the title, or it has no file."""
+    name = entry.filename.rpartition("/")[2]
+    return name if name.endswith(".md") and name != f"{entry.title}.md" else ""
+
+
 def note_folder(note: Note) -> str:
     """The folder inside the vault, "" for the vault itself."""
     return note.filename.rpartition("/")[0]

@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QStyleOptionViewItem, QTreeView, QWidget
 from lorestudio.domain.entry import Entry, LeftOutNote, VaultIndex
 from lorestudio.domain.texts import comparable, reading_order, shorten
 from lorestudio.studio.notes.book_entries import ranked_by_order
-from lorestudio.ui.features.vault.table import UNMARKED, Note, NoteMarks, search_text
+from lorestudio.ui.features.vault.table import UNMARKED, Note, NoteMarks, other_name, search_text
 from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, DISPLAY, EDIT, LOOK, MARK, Index
 from lorestudio.ui.shell.theme import scaled
 from lorestudio.ui.shell.words import count, number, tr
@@ -51,6 +51,14 @@ class Node(TreeRow):
     def entry(self) -> Entry | None:
         """The entry of an entry row."""
         return self.item if isinstance(self.item, Entry) else None
+
+    @property
+    def told_apart(self) -> str:
+        """The file's name where a row above or below has the same title."""
+        if not isinstance(self.item, Entry):
+            return ""
+        near = self.above.children[max(self.row - 1, 0) : self.row + 2]
+        return other_name(self.item) if sum(each.title == self.title for each in near) > 1 else ""
 
     @property
     def notes(self) -> list[Note]:
@@ -263,8 +271,9 @@ class VaultTree(RecordTree[Node]):
         pieces: list[Piece] = [Glyph(node.icon, tone, width=22, steady=True)]
         tone = "text_muted" if isinstance(note, LeftOutNote) else "text"
         pieces.append(Words(node.title, tone, bold=folder, wraps=not isinstance(note, LeftOutNote)))
-        if isinstance(note, LeftOutNote):
-            pieces.append(Words(note.message, "text_faint", 0.9, steady=True, gap=0))
+        beside = note.message if isinstance(note, LeftOutNote) else node.told_apart
+        if beside:
+            pieces.append(Words(beside, "text_faint", 0.9, steady=True, gap=0))
         if folder or note is None:
             return _line(pieces, [Words(number(node.amount), "text_faint", steady=True, gap=0)])
         warned = isinstance(note, Entry) and bool(note.warnings)
@@ -280,7 +289,7 @@ class VaultTree(RecordTree[Node]):
         if entry is None:
             amount = count(node.amount, "note", "notes")
             return f"{node.title}, {amount}" if node.kind is not Branch.LEFT_OUT else _tooltip(node)
-        parts = [node.title, entry_kind(entry).word]
+        parts = [*filter(None, (node.title, node.told_apart)), entry_kind(entry).word]
         if entry.warnings:
             parts.append(count(len(entry.warnings), "warning", "warnings"))
         if self.marks.is_dirty(entry):

@@ -11,6 +11,7 @@ from PySide6.QtGui import QDesktopServices, QGuiApplication, QKeySequence
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QDialog, QLineEdit, QMessageBox
 
+from lorestudio.domain.records import replace
 from lorestudio.studio.notes.renaming import NewName, OldKey, plan_rename
 from lorestudio.ui.features.notes.batch_dialog import Operation
 from lorestudio.ui.features.vault import actions as vault_actions
@@ -21,7 +22,7 @@ from lorestudio.vault.lint.fixes import Repair
 from lorestudio.vault.writer import temporary_name
 from tests.ui.conftest import drain, settle
 from tests.ui.vaults import NOTES, choose, chosen_file, contents, open_vault, write_vault
-from tests.ui.worlds import make_project
+from tests.ui.worlds import ENTRIES, SKARN, make_project
 
 
 @pytest.fixture
@@ -61,6 +62,13 @@ def test_notes_looked_at_last_are_offered_first(make_session, tmp_path) -> None:
     recent = [session.note_path(notes[place]) for place in (3, 1)]
     offered = [each.title for each in vault_actions.note_items(session, notes, recent)]
     assert offered == [usual[3], usual[1], *(each for each in usual if each not in {usual[3], usual[1]})]
+
+
+def test_the_switcher_shows_the_file_of_a_note_that_is_called_otherwise(make_session) -> None:
+    copy = replace(ENTRIES[SKARN], filename="lore/Skarn.sync-conflict-20261130-101112-ABCDEFG.md")
+    books = replace(ENTRIES[SKARN], filename="World.json#3")
+    offered = vault_actions.note_items(make_session(), (ENTRIES[SKARN], copy, books), ())
+    assert [each.detail for each in offered] == ["skarn", f"{copy.filename.rpartition('/')[2]}, skarn", "skarn"]
 
 
 @pytest.mark.always

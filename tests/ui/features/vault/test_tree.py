@@ -12,7 +12,8 @@ from lorestudio.domain.records import replace
 from lorestudio.trace.journey import Journeys
 from lorestudio.ui.features.vault.table import NoteMarks, VaultTable
 from lorestudio.ui.features.vault.tree import ONE_FOLDER, RANGE, Branch, Rows, VaultTree, filter_words
-from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, DISPLAY, ENTRY_ID, TOOLTIP
+from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, DISPLAY, ENTRY_ID, LOOK, TOOLTIP
+from lorestudio.ui.widgets.cells import Words
 from lorestudio.ui.widgets.paint import fate_mark
 from tests.ui.conftest import check
 from tests.ui.worlds import BELL, CROWN, DAWNKEEP, ENTRIES, LEFT_OUT, RULES, SKARN, make_trace
@@ -67,6 +68,21 @@ def test_notes_and_folders_with_numbers_are_in_the_order_of_their_numbers() -> N
     assert [table.index(row, 0).data(DISPLAY) for row in range(3)] == ["1", "9", "10"]
     table.sort(table.column_of("folder"))
     assert [row.filename for row in table.rows] == [places[2], places[1], places[0]]
+
+
+def test_notes_of_one_title_are_told_apart_by_their_files() -> None:
+    names = ("Bell.md", "Bell.sync-conflict-20261130-101112-ABCDEFG.md", "Skarn.md", "old/Bell.md")
+    entries = tuple(replace(ENTRIES[SKARN], id=id_, filename=name, title="Bell") for id_, name in enumerate(names))
+    entries = (*entries[:2], replace(entries[2], title="Skarn the Red"), entries[3])
+    model = VaultTree()
+    model.set_index(VaultIndex(entries, vaults=("vault",)))
+    rows = [model.index(row, 0) for row in range(1, 4)]
+    assert [[word.text for word in row.data(LOOK).strips[0].left if isinstance(word, Words)] for row in rows] == [
+        ["Bell"], ["Bell", names[1]], ["Skarn the Red"],
+    ]  # fmt: skip
+    assert [row.data(ACCESSIBLE_TEXT).split(", normal")[0] for row in rows] == [
+        "Bell", f"Bell, {names[1]}", "Skarn the Red",
+    ]  # fmt: skip
 
 
 def test_two_vaults_get_a_branch_each() -> None:
