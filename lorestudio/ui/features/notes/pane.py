@@ -52,7 +52,7 @@ from lorestudio.ui.widgets.layouts import (
     tool,
 )
 from lorestudio.ui.widgets.paint import draw_glyph, draw_words, entry_kind, hairline, set_inks
-from lorestudio.ui.widgets.pane import FoldingRow, MessageBar, Pane
+from lorestudio.ui.widgets.pane import ElidedLabel, FoldingRow, MessageBar, Pane
 from lorestudio.vault.edited_vaults import NoteText
 from lorestudio.vault.entries import ParseRules, parse_note
 from lorestudio.vault.index import polling_seconds
@@ -188,7 +188,7 @@ class EntryPane(Pane):
         self.bar = MessageBar(theme, self, stacked=True)
         self.bar.closed.connect(lambda: self._answer(""))
         self.bar.pressed.connect(self._answer)
-        self.heading = label(self, kind="title", wrap=False, yields=True)
+        self.heading = named(ElidedLabel(self), "", kind="title")
         self.chips = ChipRow(theme, self)
         self.dirty = label(self, tr("● unsaved"), "small", wrap=False)
         self.save_button = tool(self, "", kind="text", beside=True)

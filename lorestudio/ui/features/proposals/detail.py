@@ -34,7 +34,7 @@ from lorestudio.ui.widgets.layouts import (
     stack,
     text_view,
 )
-from lorestudio.ui.widgets.pane import EmptyState
+from lorestudio.ui.widgets.pane import ElidedLabel, EmptyState
 from lorestudio.ui.widgets.record_table import RecordTable, RecordView
 
 _LOOKS: Final[Mapping[RowState, tuple[str, str, str]]] = {
@@ -179,7 +179,7 @@ class ProposalDetail(QWidget):
         theme.changed.connect(self._show_words)
 
     def _make_page(self) -> QWidget:
-        self.title = label(self, kind="title", wrap=False, yields=True)
+        self.title = named(ElidedLabel(self), "", kind="title")
         self.words = label(self, selectable=True, rich=True)
         self._words_area = scrolled(self.words, tr("About the proposal"), framed=True)
         self._words_area.setFocusPolicy(Qt.FocusPolicy.NoFocus)

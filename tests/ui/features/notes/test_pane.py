@@ -37,6 +37,7 @@ from lorestudio.vault.files import SaveError
 from lorestudio.vault.note.three_way_merge import Side
 from tests.digests import digest
 from tests.ui.conftest import drain
+from tests.ui.drawing import words_drawn
 from tests.ui.features.notes.editor.notes import link
 from tests.ui.vaults import write_vault
 from tests.ui.worlds import BELL, DAWNKEEP, LEFT_OUT, SKARN, make_project, make_trace
@@ -319,9 +320,12 @@ def test_what_is_found_follows_the_typing_while_it_is_looked_for(searched, qtbot
     assert body.extraSelections() == []
 
 
-def test_the_heading_follows_the_note_s_title(pane) -> None:
+def test_the_heading_follows_the_note_s_title_and_says_where_it_is_longer_than_its_room(pane) -> None:
     write(pane, "# Skarn the Grey\n")
     assert pane.heading.text() == "Skarn the Grey"
+    pane.heading.resize(pane.heading.fontMetrics().horizontalAdvance("Skarn the"), pane.heading.height())
+    (shown,) = words_drawn(pane.heading)
+    assert (shown[:3], shown[-1], pane.heading.toolTip()) == ("Ska", "…", "Skarn the Grey")
 
 
 def test_ctrl_e_shows_the_whole_file_and_back(window, pane) -> None:
