@@ -73,6 +73,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             if has_own_window(item) and item.get_closest_marker("always") is None:
                 item.add_marker(pytest.mark.long)
             item.add_marker(no_window_manager)
+    modules = {path: place for place, path in enumerate(dict.fromkeys(item.path for item in items))}
+    # Others than its own end a shared window: those first. No test depends on those that ran before it.
+    items.sort(key=lambda item: (modules[item.path], "share_window" in getattr(item, "fixturenames", ())))
 
 
 @pytest.fixture(scope="session")
