@@ -25,10 +25,12 @@ from tests.ui.worlds import BELL, SKARN, make_project
 @pytest.fixture
 def shared(share_window: Callable[..., MainWindow]) -> MainWindow:
     """A window for tests that change nothing on disk, on the note Skarn."""
-    window = share_window(make_vault)
-    window.selection.choose_entry(SKARN)
-    settle(window)
-    return window
+
+    def prepare(window: MainWindow) -> None:
+        window.selection.choose_entry(SKARN)
+        settle(window)
+
+    return share_window(make_vault, prepare=prepare)
 
 
 def make_vault(folder: Path):

@@ -27,10 +27,11 @@ ACTIONS = ("copy.text", "copy.redacted", "report.save", "report.redacted", "scen
 
 @pytest.fixture
 def window(share_window: Callable[..., MainWindow]) -> MainWindow:
-    made = share_window(lambda folder: make_project(folder / "vault"))
-    made.chat.choose(5)
-    settle(made)
-    return made
+    def prepare(window: MainWindow) -> None:
+        window.chat.choose(5)
+        settle(window)
+
+    return share_window(lambda folder: make_project(folder / "vault"), prepare=prepare)
 
 
 def opened(window: MainWindow) -> PreviewDialog:

@@ -32,11 +32,12 @@ OF_A_RUN = (
 
 @pytest.fixture
 def window(share_window: Callable[..., MainWindow]) -> MainWindow:
-    made = share_window(lambda folder: make_project(folder / "vault"), make_simulator=Runs)
-    made.chat.choose(5)
-    made.selection.choose_entry(CROWN)
-    settle(made)
-    return made
+    def prepare(window: MainWindow) -> None:
+        window.chat.choose(5)
+        window.selection.choose_entry(CROWN)
+        settle(window)
+
+    return share_window(lambda folder: make_project(folder / "vault"), prepare=prepare, make_simulator=Runs)
 
 
 def can(window: MainWindow) -> set[str]:

@@ -55,9 +55,11 @@ class Runs(FakeSimulator):
 
 @pytest.fixture
 def window(share_window: Callable[..., MainWindow]) -> MainWindow:
-    made = share_window(lambda folder: make_project(folder / "vault"), make_simulator=Runs)
-    made.chat.choose(5)
-    return made
+    def prepare(window: MainWindow) -> None:
+        window.chat.choose(5)
+        settle(window)
+
+    return share_window(lambda folder: make_project(folder / "vault"), prepare=prepare, make_simulator=Runs)
 
 
 @pytest.fixture

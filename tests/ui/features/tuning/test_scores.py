@@ -48,9 +48,7 @@ def project_of(folder: Path) -> Project:
 
 @pytest.fixture
 def window(share_window, qtbot) -> MainWindow:
-    made = share_window(project_of, make_simulator=Simulator)
-    checked(made, qtbot)
-    return made
+    return share_window(project_of, prepare=lambda window: checked(window, qtbot), make_simulator=Simulator)
 
 
 def pane(window: MainWindow) -> ScoresPane:

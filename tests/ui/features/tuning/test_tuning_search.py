@@ -33,10 +33,11 @@ def project_of(folder: Path) -> Project:
 
 @pytest.fixture
 def window(share_window) -> MainWindow:
-    made = share_window(project_of, make_simulator=Simulator)
-    made.session.replays.run_all()
-    settle(made)
-    return made
+    def prepare(window: MainWindow) -> None:
+        window.session.replays.run_all()
+        settle(window)
+
+    return share_window(project_of, prepare=prepare, make_simulator=Simulator)
 
 
 def pane(window: MainWindow) -> TuningPane:

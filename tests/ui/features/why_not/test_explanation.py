@@ -22,10 +22,12 @@ from tests.ui.worlds import CROWN, DAWNKEEP, SKARN, make_project
 
 @pytest.fixture
 def window(share_window: Callable[..., MainWindow]) -> MainWindow:
-    made = share_window(lambda folder: make_project(folder / "vault"))
-    made.chat.choose(5)
-    made.selection.choose_entry(CROWN)
-    return made
+    def prepare(window: MainWindow) -> None:
+        window.chat.choose(5)
+        window.selection.choose_entry(CROWN)
+        settle(window)
+
+    return share_window(lambda folder: make_project(folder / "vault"), prepare=prepare)
 
 
 @pytest.fixture

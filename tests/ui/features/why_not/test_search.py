@@ -44,10 +44,12 @@ LAST = Generation(6)
 
 @pytest.fixture
 def window(share_window: Callable[..., MainWindow]) -> MainWindow:
-    made = share_window(project_of, make_simulator=Simulator)
-    made.chat.show_generation(LAST)
-    choose(made, "Bell.md")
-    return made
+    def prepare(window: MainWindow) -> None:
+        window.chat.show_generation(LAST)
+        choose(window, "Bell.md")
+        settle(window)
+
+    return share_window(project_of, prepare=prepare, make_simulator=Simulator)
 
 
 @pytest.fixture
