@@ -178,7 +178,6 @@ class MainWindow(QMainWindow):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Qt: another width or height may want another arrangement."""
-        super().resizeEvent(event)
         if self._arranged:
             self.context.layout.resized()
 

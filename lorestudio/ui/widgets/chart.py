@@ -557,4 +557,3 @@ class BarChart(PlaceChart):
     def leaveEvent(self, event: QEvent) -> None:
         """Qt: no edge is under the pointer any more."""
         self._hold(())
-        super().leaveEvent(event)

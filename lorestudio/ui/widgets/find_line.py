@@ -160,7 +160,6 @@ class FindLine(QWidget):
 
     def showEvent(self, event: QShowEvent) -> None:
         """Qt: while nobody saw it, another text may have come."""
-        super().showEvent(event)
         self.renew(another=True)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:

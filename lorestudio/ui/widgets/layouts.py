@@ -565,5 +565,4 @@ class Wrapping(QWidget):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Qt: a narrower widget needs more lines."""
-        super().resizeEvent(event)
         self.settle()

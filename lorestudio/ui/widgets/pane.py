@@ -159,7 +159,6 @@ class EmptyState(QWidget):
 
     def showEvent(self, event: QShowEvent) -> None:
         """Qt: somebody sees it, unless the pane turns to something else at once, as while a project is opened."""
-        super().showEvent(event)
         if not self._is_made:
             self._soon.start()
 
@@ -170,7 +169,6 @@ class EmptyState(QWidget):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Qt: fold or unfold."""
-        super().resizeEvent(event)
         if self._is_made:
             self._arrange(self.page)
 
@@ -380,12 +378,10 @@ class Pane(QWidget):
 
     def showEvent(self, event: QShowEvent) -> None:
         """Qt: somebody looks."""
-        super().showEvent(event)
         self.looked_at.emit()
 
     def hideEvent(self, event: QHideEvent) -> None:
         """Qt: nobody looks any more."""
-        super().hideEvent(event)
         self.looked_away.emit()
 
     def focusInEvent(self, event: QFocusEvent) -> None:
@@ -518,7 +514,6 @@ class PaneDock(QDockWidget):
 
     def showEvent(self, event: QShowEvent) -> None:
         """Qt: it stands somewhere, be it behind others."""
-        super().showEvent(event)
         if self.bar is None:
             self.bar, pane = PaneTitle(self, self.planned.title, self._theme), self.made
             self.setTitleBarWidget(self.bar)

@@ -644,7 +644,6 @@ class LateTable(QWidget):
 
     def showEvent(self, event: QShowEvent) -> None:
         """Qt: somebody sees it."""
-        super().showEvent(event)
         self.view  # noqa: B018 # made
 
 

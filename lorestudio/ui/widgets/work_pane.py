@@ -222,7 +222,6 @@ class RowsPage(QWidget):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Qt: rows and what is said about one share the room."""
-        super().resizeEvent(event)
         if not self._divided:
             self.splitter.setSizes([self.height() // 2, self.height() // 2])
 

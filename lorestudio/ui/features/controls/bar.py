@@ -101,7 +101,6 @@ class ChipButton(QAbstractButton):
 
     def leaveEvent(self, event: QEvent) -> None:
         """Qt: the mouse is elsewhere."""
-        super().leaveEvent(event)
         self._on_cross = False
         self.update()
 

@@ -250,7 +250,6 @@ class GapList(RecordTreeView):
 
     def showEvent(self, event: QShowEvent) -> None:
         """Qt: somebody looks."""
-        super().showEvent(event)
         if self._found is not None:
             self._fill(self._found)
 

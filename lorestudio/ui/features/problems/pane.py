@@ -426,7 +426,6 @@ class ProblemsPane(Pane):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Qt: in a flat pane the explanation stands beside the tree instead of below it, where that is wide enough."""
-        super().resizeEvent(event)
         larger = letters(self)
         beside = self.is_flat and (self.width() >= WIDE * larger or self.height() < LOW * larger)
         self.splitter.setOrientation(Qt.Orientation.Horizontal if beside else Qt.Orientation.Vertical)

@@ -213,7 +213,6 @@ class StartScreen(QScrollArea):
             self._build()
             self._turn()
             later(self, self.focus_first).start()  # cards that are not in sight yet cannot take the keyboard
-        super().showEvent(event)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Qt: what was open before stands below in a narrow window."""

@@ -133,12 +133,10 @@ class QueuePage(RowsPage):
 
     def showEvent(self, event: QShowEvent) -> None:
         """Qt: count down while somebody looks."""
-        super().showEvent(event)
         self._keep_time()
 
     def hideEvent(self, event: QHideEvent) -> None:
         """Qt: nobody looks any more."""
-        super().hideEvent(event)
         self._second.stop()
 
 

@@ -650,7 +650,6 @@ class TimelinePane(Pane):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Qt: a narrow pane has room for fewer buttons."""
-        super().resizeEvent(event)
         wide = event.size().width() >= 500
         self.out.setVisible(wide)
         self.into.setVisible(wide)

@@ -209,7 +209,6 @@ class FlowView(Picture):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Qt: another width is another picture."""
-        super().resizeEvent(event)
         if event.size().width() != event.oldSize().width():
             self._lay_out()
 

@@ -172,7 +172,6 @@ class TracePane(Pane):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Qt: a narrow pane keeps room for its tabs."""
-        super().resizeEvent(event)
         larger = letters(self)
         wide = event.size().width() >= WIDE * larger
         self.filter.setMinimumWidth(round((118 if wide else 92) * larger))

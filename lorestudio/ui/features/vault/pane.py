@@ -58,7 +58,6 @@ class _Filter(SearchField):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Qt: a narrow field says less."""
-        super().resizeEvent(event)
         forms = (tr("Filter by title, key, tag or file"), tr("Filter by title or key"), tr("Filter"))
         room, metrics = event.size().width() - 24, self.fontMetrics()
         self.setPlaceholderText(next((one for one in forms if metrics.horizontalAdvance(one) <= room), forms[-1]))

@@ -500,5 +500,4 @@ class NoteEditor(QWidget):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Qt: share the height anew."""
-        super().resizeEvent(event)
         self._sharing.start()
