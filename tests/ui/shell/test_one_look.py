@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QMargins, QObject, Qt, Signal
 from PySide6.QtWidgets import (
+    QAbstractButton,
     QAbstractItemView,
+    QAbstractSpinBox,
     QBoxLayout,
     QComboBox,
     QFormLayout,
     QGridLayout,
     QLabel,
     QLayout,
+    QLineEdit,
     QProgressBar,
     QPushButton,
     QScrollArea,
@@ -35,8 +39,9 @@ from lorestudio.domain.records import replace
 from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.ui.shell.main_window import MainWindow
+from lorestudio.ui.shell.qt import DISPLAY, TOOLTIP
 from lorestudio.ui.widgets.pane import EmptyState
-from lorestudio.ui.widgets.record_table import RecordTable
+from lorestudio.ui.widgets.record_table import LateTable, RecordTable
 from tests.ui.conftest import drain, settle
 from tests.ui.shell.conftest import uneven, unplaced
 from tests.ui.shell.test_connected import heard
@@ -370,3 +375,34 @@ def test_more_room_goes_to_a_part_that_was_chosen_for_it(window: MainWindow) -> 
         taken = any(each.expandingDirections() & Qt.Orientation.Horizontal for each in items)
         if not taken and not any(line.stretch(place) for place in range(line.count())):
             assert set(path_of(line.parentWidget()).split(" < ")) & AS_WIDE_AS_ITS_BUTTONS, path_of(line.parentWidget())
+
+
+PARTS = json.loads(Path(__file__).with_name("pane_table.json").read_text(encoding="utf-8"))
+
+
+def test_every_part_of_a_pane_says_what_it_is_for(window: MainWindow) -> None:
+    """What can be pressed, chosen or typed into, with its words, its name and its tip, and the heads of each table."""
+    make_everything(window)
+    assert {name: sorted(told_in(dock.pane)) for name, dock in window.docks.items()} == PARTS
+
+
+def make_everything(window: MainWindow) -> None:
+    """Pages and tables that are made when somebody looks."""
+    assert window.features.graph.pane.lists is not None
+    for tabs in window.findChildren(QTabWidget):
+        for place in [*range(tabs.count()), tabs.currentIndex()]:
+            tabs.setCurrentIndex(place)
+    assert all(each.view for each in window.findChildren(LateTable))
+
+
+def told_in(pane: QWidget) -> Iterator[list[str]]:
+    for part in pane.findChildren(QAbstractButton):
+        if (part.text() or part.accessibleName()) and not part.objectName().startswith("Scroll"):  # Qt's own at tabs
+            yield [part.text(), part.accessibleName(), part.toolTip()]
+    for part in [each for kind in (QComboBox, QLineEdit, QAbstractSpinBox) for each in pane.findChildren(kind)]:
+        if part.accessibleName():
+            yield [part.accessibleName(), part.toolTip()]
+    for view in [each for kind in (QTableView, QTreeView) for each in pane.findChildren(kind) if each.model()]:
+        model, columns = view.model(), range(view.model().columnCount(view.rootIndex()))
+        heads = [model.headerData(at, Qt.Orientation.Horizontal, role) for at in columns for role in (DISPLAY, TOOLTIP)]
+        yield [view.accessibleName(), *dict.fromkeys(str(each) for each in heads if each)]
