@@ -156,6 +156,7 @@ def test_the_cross_stands_out_under_the_mouse_and_another_button_takes_nothing(b
     removed: list[object] = []
     bar.removed.connect(removed.append)
     first, fixed = bar.chips
+    assert first.cursor().shape() is Qt.CursorShape.PointingHandCursor
     beside, cross = QPoint(first.width() // 2, 12), QPoint(first.width() - 8, 12)
     pictures = []
     for place in (beside, cross, cross):

@@ -401,9 +401,9 @@ def test_a_narrow_filter_says_less(pane: VaultPane) -> None:
         pane.filter.resize(width, pane.filter.height())
         forms[pane.filter.placeholderText()] = None
     assert list(forms) == ["Filter by title, key, tag or file", "Filter by title or key", "Filter"]
-    first, second, _least = forms
+    first, second, least = forms
     enough = pane.filter.fontMetrics().horizontalAdvance(first) + 24
-    for width, words in ((enough, first), (enough - 1, second)):
+    for width, words in ((enough, first), (enough - 1, second), (24, least)):
         pane.filter.resize(width, pane.filter.height())
         assert pane.filter.placeholderText() == words
 
