@@ -6,6 +6,7 @@ import gc
 import os
 import threading
 from collections.abc import Callable, Iterator
+from functools import partial
 
 import pytest
 from PySide6.QtCore import QObject, QTimer
@@ -141,6 +142,7 @@ def test_the_program_is_seen_unless_only_pictures_are_wanted(
     if before is None:
         monkeypatch.delenv("QT_QPA_PLATFORM")
     begun: list[str | None] = []
+    told: dict[str, object] = {}
 
     class First:
         """Stands for Qt's application, of which a process has one."""
@@ -150,10 +152,13 @@ def test_the_program_is_seen_unless_only_pictures_are_wanted(
         def __init__(self, _words: list[str]) -> None:
             begun.append(os.environ.get("QT_QPA_PLATFORM"))
 
-        def __getattr__(self, _name: str) -> Callable[[str], None]:
-            return lambda _what: None
+        def __getattr__(self, name: str) -> Callable[[str], None]:
+            return partial(told.__setitem__, name)
 
     monkeypatch.setattr(app, "QApplication", First)
-    monkeypatch.setattr(app, "prepare_fonts", lambda _made: None)
-    app.application(**kind)
+    monkeypatch.setattr(app, "prepare_fonts", partial(told.__setitem__, "fonts"))
+    made = app.application(**kind)
     assert begun == [after]
+    assert told == {
+        "setApplicationName": "lorestudio", "setApplicationDisplayName": "lorestudio", "setStyle": "Fusion", "fonts": made,
+    }  # fmt: skip
