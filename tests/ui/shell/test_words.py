@@ -90,19 +90,51 @@ WITH_TIP = re.compile(".*(row_button|small_button)")
 
 def test_a_title_stands_before_its_sentences_and_the_word_on_a_button_before_its_tip() -> None:
     titles, buttons = [], []
-    for tree in trees().values():
-        for call in ast.walk(tree):
-            if isinstance(call, ast.Call) and isinstance(call.func, ast.Name | ast.Attribute):
-                name = ast.unparse(call.func)
-                if EXPLAINED.fullmatch(name) and len(call.args) > 1:
-                    titles.append((said_by(call.args[0]), said_by(call.args[1])))
-                elif WITH_TIP.fullmatch(name):
-                    buttons.append([said for said in map(said_by, call.args) if said])
+    for name, call in calls():
+        if EXPLAINED.fullmatch(name) and len(call.args) > 1:
+            titles.append((said_by(call.args[0]), said_by(call.args[1])))
+        elif WITH_TIP.fullmatch(name):
+            buttons.append([said for said in map(said_by, call.args) if said])
     assert len(titles) > 40
     assert [both for both in titles if both[0].endswith(".") or both[1][-1:] not in {".", "…", ""}] == []
     with_tips = [both for both in buttons if len(both) == 2]
     assert len(with_tips) > 5
     assert [(word, tip) for word, tip in with_tips if len(word) >= len(tip)] == []
+
+
+WHY_NOT = re.compile(r"(.*\.)?(able|also|Need)")
+"""What says why something cannot be done."""
+SENTENCES = re.compile(r"\w\. [A-Z]")
+
+
+def test_sentences_end_with_a_full_stop() -> None:
+    """Why something cannot be done stands below the tip, and is one, too."""
+    reasons = [
+        part.value
+        for name, call in calls()
+        if WHY_NOT.fullmatch(name)
+        for part in ast.walk(call.args[-1])
+        if isinstance(part, ast.Constant) and isinstance(part.value, str)
+    ]
+    several = [said for _, call in calls() if SENTENCES.search(said := said_by(call))]
+    assert min(len(reasons), len(several)) > 150
+    assert [each for each in (*reasons, *several) if each and each[-1] not in {".", "…", "?", "}"}] == []
+
+
+@cache
+def calls() -> list[tuple[str, ast.Call]]:
+    """Whatever is called by a name in the window, with all of that name."""
+    found = [each for tree in trees().values() for each in ast.walk(tree) if isinstance(each, ast.Call)]
+    return [(name, call) for call in found if (name := name_of(call.func))]
+
+
+def name_of(part: ast.expr) -> str:
+    match part:
+        case ast.Name(id=name):
+            return name
+        case ast.Attribute(value=owner, attr=name):
+            return f"{name_of(owner)}.{name}"
+    return ""
 
 
 def said_by(argument: ast.expr) -> str:
