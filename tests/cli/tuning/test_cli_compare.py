@@ -1,6 +1,7 @@
 """`lorestudio compare` and `lorestudio replay --system`."""
 
 import json
+import re
 
 import pytest
 from typer.testing import CliRunner
@@ -26,6 +27,7 @@ def test_compare_says_what_each_run_alone_puts_in():
     assert "1 deeplore" in result.output
     assert "2 context-window" in result.output
     assert "notes" not in result.output.partition("over the whole chat")[2]  # recaps and lorebooks count here, too
+    assert "what made the difference" not in result.output  # that is known of rules
 
 
 SIX = [part for name in SYSTEMS for part in ("--run", name)]
@@ -121,6 +123,8 @@ def test_compare_two_versions_rules_and_say_which_rule_did_what():
     fourth = next(turn for turn in document["turns"] if turn["message"] == 4)
     assert fourth["runs"][0]["why"] == dict.fromkeys(fourth["runs"][0]["alone"], "Duplicate stripping")
     assert all(why for turn in document["turns"] for each in turn["runs"] for why in each["why"].values())
+    shown = run("compare", *WORLD, "--rules", "2.0.2", "--rules", "2.6").output.partition("what made the difference")[2]
+    assert re.search(r"Duplicate stripping\W+26\b", shown)
 
 
 def test_rules_that_there_are_not_are_refused():

@@ -40,7 +40,7 @@ from lorestudio.studio.project.project import Project
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.ui.shell.main_window import MainWindow
 from lorestudio.ui.shell.qt import DISPLAY, TOOLTIP
-from lorestudio.ui.widgets.pane import EmptyState
+from lorestudio.ui.widgets.pane import EmptyState, MessageBar
 from lorestudio.ui.widgets.record_table import LateTable, RecordTable
 from tests.ui.conftest import drain, settle
 from tests.ui.shell.conftest import uneven, unplaced
@@ -218,6 +218,13 @@ def test_the_buttons_of_every_empty_pane_do_what_they_say(window: MainWindow) ->
         pane.wanted.connect(lambda what, name=name: wanted.append((name, what)))
         pane.empty.pressed.emit("pane.chat")
     assert wanted == [(name, "pane.chat") for name in panes]
+
+
+def test_a_message_in_a_pane_has_its_buttons_below_it(window: MainWindow) -> None:
+    """A pane may be narrow; in a dialog they stand beside it."""
+    bars = [bar for dock in window.docks.values() for bar in dock.pane.findChildren(MessageBar)]
+    assert len(bars) > 2
+    assert [path_of(bar) for bar in bars if bar.layout().indexOf(bar.label) >= 0] == []
 
 
 def test_links_are_followed_by_the_program_and_not_by_the_text(window: MainWindow) -> None:
