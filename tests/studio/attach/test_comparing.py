@@ -257,10 +257,14 @@ def test_a_prompt_of_one_message_is_the_replys_whose_answer_it_has() -> None:
     assert made(small_chat(), replace(kept, auxiliary=True)) == [(RequestKind.SELECTION, None, False)]
 
 
-@pytest.mark.parametrize("answer", [TOLD[1][-24:], f"<think>Who was it?</think>\n{TOLD[1]}"])
+@pytest.mark.parametrize("answer", [TOLD[1][-20:], f"<think>Who was it?</think>\n{TOLD[1]}"])
 def test_an_answer_that_goes_on_with_a_reply_or_thinks_before_it_is_the_replys(answer: str) -> None:
     """Long after the times that the file keeps, the answer still tells."""
     assert made(small_chat(), turn(3, answer, 7_000_000)) == [(REPLY, 3, False)]
+
+
+def test_an_answer_that_is_as_short_as_many_tells_nothing() -> None:
+    assert made(small_chat(), turn(3, TOLD[1][-19:], 7_000_000)) == [(QUIET, None, False)]
 
 
 def test_several_answers_at_once_are_the_swipes_that_they_became() -> None:

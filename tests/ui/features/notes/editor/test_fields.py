@@ -208,6 +208,7 @@ def test_a_choice_has_names_and_takes_the_room_it_gets(held) -> None:
     assert field.combo.accessibleName() == field.combo.view().accessibleName() == "Role"
     assert field.combo.focusPolicy() is Qt.FocusPolicy.StrongFocus
     assert field.combo.width() == field.width()
+    assert field.minimumSizeHint().width() < 20  # else a long name would keep the form from becoming narrow
     field.show_value("elf")
     assert field.problem() == "This value means nothing, so the general one holds."
     field.combo.activated.emit(3)  # that is no choice
