@@ -161,6 +161,17 @@ def seen(dialog: BatchDialog, desk) -> str:
     return dialog.view.summary.text()
 
 
+def test_items_are_offered_for_what_was_typed_before_the_notes_were_read(make_desk, theme, qtbot) -> None:
+    desk, parent = make_desk(NOTES), QWidget()
+    qtbot.addWidget(parent)
+    dialog = BatchDialog(theme, desk.work, [desk.folder / "Skarn.md"], parent)
+    dialog.name.setCurrentText("keys")
+    assert dialog.value.completer().completionCount() == 0
+    desk.settle()
+    assert dialog.value.completer().completionCount() == 1
+    assert dialog.value.completer().currentCompletion() == "skarn"
+
+
 def test_it_tells_what_the_notes_have(make_alone) -> None:
     dialog, desk = make_alone("Skarn.md", "Bell.md", "places/Dawnkeep.md", "draft.md")
     assert dialog.windowTitle() == "Change a property of 4 notes"
