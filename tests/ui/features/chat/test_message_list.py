@@ -76,6 +76,30 @@ def test_where_nothing_moves_slowly_the_end_is_kept_at_once(view: MessageList) -
     keeper.stop()
 
 
+def test_the_end_is_followed_while_something_comes_and_the_person_leaves_it_there(qtbot: QtBot) -> None:
+    view = QPlainTextEdit("Fog.\n" * 200)
+    view.settling = False
+    qtbot.addWidget(view)
+    view.resize(200, 100)
+    view.show()
+    keeper, bar = EndKeeper(view), view.verticalScrollBar()
+    end, followed = bar.maximum(), []
+
+    def scroll(*places: int) -> None:
+        for place in places:
+            bar.setValue(place)
+            followed.append(keeper.following)
+
+    scroll(0, end)
+    keeper.start()
+    scroll(end - 50, end - 40, end)
+    view.settling = True  # heights are found out, and nobody scrolls
+    scroll(0, end)
+    keeper.stop()
+    scroll(0, end)
+    assert followed == [False, False] + [False, False, True] + [True, True] + [False, False]
+
+
 def test_a_guess_goes_on_in_another_line_where_the_room_beside_the_picture_ends(view: MessageList) -> None:
     guess, width, metrics = view.itemDelegate().guess, 600, view.itemDelegate().wrapper().metrics
     fits = int((width - 2 * _EDGE - _AVATAR - _GAP) // metrics.averageCharWidth())
