@@ -11,7 +11,7 @@ from lorestudio.trace.found_keys import KeyMatch, WouldMatch
 from lorestudio.ui.features.notes.pane import ChipRow, NoteChip, match_words
 from lorestudio.ui.shell.theme import Theme, scaled
 from tests.ui.conftest import drain
-from tests.ui.drawing import drawn, words_drawn
+from tests.ui.drawing import drawn
 
 BELL = KeyMatch("bell", 1, 3)
 NONE = KeyMatch("ring")
@@ -44,7 +44,8 @@ def test_chips_are_drawn_in_lines(theme: Theme, qtbot: QtBot) -> None:
     chips = (NoteChip("constant", "good", "check"), NoteChip("20 tokens"), NoteChip("broken", "error"))
     row.set_chips(chips)
     assert row.accessibleName() == "constant, 20 tokens, broken"
-    assert words_drawn(row) == ["constant", "20 tokens", "broken"]
+    inks = [(each.words, each.fill) for each in drawn(row) if each.kind == "text"]
+    assert inks == [(words, theme.color("text").name()) for words in ("constant", "20 tokens", "broken")]
     boxes = [each for each in drawn(row) if each.kind == "path"]
     assert [each.fill for each in boxes] == [theme.color(f"{chip.tone}_soft").name() for chip in chips]
     assert len({each.box.top() for each in boxes}) == 1

@@ -25,7 +25,7 @@ from lorestudio.ui.features.notes.editor.fields import (
 )
 from lorestudio.ui.features.notes.editor.form_row import NameButton
 from lorestudio.ui.features.notes.editor.schema import FieldKind, FieldSpec
-from lorestudio.ui.shell.theme import Theme
+from lorestudio.ui.shell.theme import Theme, fixed_font
 from tests.ui.conftest import drain
 from tests.ui.drawing import drawn, words_drawn
 
@@ -240,6 +240,7 @@ def test_what_a_property_means_is_told_at_its_field(held, theme: Theme) -> None:
     assert button.accessibleDescription() == "It is nested."
     (text,) = raw.findChildren(QLabel, "Raw")
     assert text.textInteractionFlags() & Qt.TextInteractionFlag.TextSelectableByMouse
+    assert text.font() == fixed_font(raw.font().pointSizeF() * 0.95)
     assert text.geometry().bottom() <= button.geometry().top()
     asked: list[bool] = []
     raw.source_wanted.connect(lambda: asked.append(True))
