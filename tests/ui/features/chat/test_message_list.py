@@ -97,7 +97,7 @@ def test_the_end_is_followed_while_something_comes_and_the_person_leaves_it_ther
     scroll(0, end)
     keeper.stop()
     scroll(0, end)
-    assert followed == [False, False] + [False, False, True] + [True, True] + [False, False]
+    assert followed == [False, False, False, False, True, True, True, False, False]
 
 
 def test_a_guess_goes_on_in_another_line_where_the_room_beside_the_picture_ends(view: MessageList) -> None:
