@@ -234,6 +234,7 @@ class LinkCompleter(QObject):
         if typed is None or not 0 <= row < len(self._names):
             return
         cursor = self._editor.textCursor()
+        cursor.clearSelection()
         cursor.movePosition(QTextCursor.MoveOperation.Left, QTextCursor.MoveMode.KeepAnchor, length(typed))
         rest = cursor.block().text().encode("utf-16-le")[2 * self._editor.textCursor().positionInBlock() :]
         closed = rest.decode("utf-16-le", "replace").startswith("]]")

@@ -346,17 +346,6 @@ def test_a_bracket_or_a_mark_typed_over_a_selection_goes_around_it(make_editor, 
     assert editor.buffer.text == text
 
 
-def test_two_brackets_over_a_selection_offer_what_it_may_lead_to(make_editor, qtbot) -> None:
-    editor = make_editor(PLAIN.replace("A dragon.", "The dawn breaks."))
-    editor.show()
-    editor.body.setFocus()
-    editor.body.setTextCursor(editor.body.document().find("dawn"))
-    qtbot.keyClicks(editor.body, "[[")
-    assert offered(editor)[0] == "Dawnkeep"
-    qtbot.keyClick(editor.completer.completer.popup(), Qt.Key.Key_Return)
-    assert editor.buffer.text == PLAIN.replace("A dragon.", "The [[Dawnkeep]] breaks.")
-
-
 @pytest.mark.parametrize(
     ("lines", "chosen", "moved"),
     [

@@ -198,3 +198,14 @@ def test_a_text_that_changes_without_the_keyboard_offers_nothing(make_editor) ->
     editor.completer.take(99)
     editor.completer.take(-1)
     assert editor.buffer.text == before
+
+
+def test_two_brackets_over_a_selection_offer_what_it_may_lead_to(make_editor, qtbot) -> None:
+    editor = make_editor(PLAIN.replace("A dragon.", "The dawn breaks."))
+    editor.show()
+    editor.body.setFocus()
+    editor.body.setTextCursor(editor.body.document().find("dawn"))
+    qtbot.keyClicks(editor.body, "[[")
+    assert offered(editor)[0] == "Dawnkeep"
+    qtbot.keyClick(editor.completer.completer.popup(), Qt.Key.Key_Return)
+    assert editor.buffer.text == PLAIN.replace("A dragon.", "The [[Dawnkeep]] breaks.")
