@@ -14,6 +14,7 @@ import time
 import zlib
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from sys import intern
 from typing import Any, Final, TypeVar
 
 from lorestudio.domain.entry import EMPTY, Entry, LeftOutNote, NoteProblem, ParserWarning, Position, Role
@@ -344,14 +345,13 @@ def _note(values: list[Any] | None, filename: str, vault: str) -> Entry | LeftOu
             return LeftOutNote(filename, vault, NoteProblem(values[0]), values[1])
         note = dict(zip(_FIELDS, values, strict=True))
         for name in _LISTS:
-            note[name] = tuple(note[name])
+            note[name] = tuple(note[name] if "keys" in name else map(intern, note[name]))
         note["warnings"] = tuple([ParserWarning(*warning) for warning in note["warnings"]])
         for name in _MAPPINGS:
             note[name] = _fields(note[name])
-        if note["position"] is not None:
-            note["position"] = Position(note["position"])
-        if note["role"] is not None:
-            note["role"] = Role(note["role"])
+        for name, made in (("position", Position), ("role", Role), ("folder", intern), ("selective_logic", intern)):
+            if note[name] is not None:
+                note[name] = made(note[name])
         return Entry(0, filename, vault, **note)
     except (ValueError, TypeError) as error:
         raise _DamagedCacheError(f"{filename}: {error}") from error

@@ -8,6 +8,7 @@ first: most texts do not hold it, and a search for one character is many times f
 from __future__ import annotations
 
 import re
+from sys import intern
 
 from lorestudio.domain.javascript import DOT, LINE_END, LINE_START, WS, trim
 
@@ -55,9 +56,8 @@ def wikilinks(body: str) -> tuple[str, ...]:
     if "[[" not in body:
         return ()
     text = _without_heading(body)
-    links = (link for link in LINK_TARGET.finditer(text) if link[2])
-    targets = [link[1] for link in links if text[link.start() - 1 : link.start()] != "!"]
-    return tuple(dict.fromkeys([trim(target).removesuffix("\\") for target in targets]))
+    links = (link for link in LINK_TARGET.finditer(text) if link[2] and text[link.start() - 1 : link.start()] != "!")
+    return tuple(dict.fromkeys([intern(trim(link[1]).removesuffix("\\")) for link in links]))
 
 
 def clean(body: str) -> str:

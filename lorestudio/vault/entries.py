@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from sys import intern  # what many notes say alike, as tags and folders, is held once
 from typing import Final
 
 from msgspec import Struct
@@ -169,7 +170,7 @@ def parse_note(
         cooldown=cooldown if cooldown is not None and cooldown > 0 else None,
         warmup=warmup if warmup is not None and warmup > 0 else None,
         probability=None if probability is None else min(max(probability, 0), 1),
-        folder=folder if slash else None,
+        folder=intern(folder) if slash else None,
         custom_fields=custom_fields,
         graph=values.get("graph") is not False,
         content_hash=simple_hash(text),
@@ -187,7 +188,7 @@ def field_name(written: str) -> str:
 
 def _tags(value: front_matter.Value) -> list[str]:
     if isinstance(value, list):
-        return [tag.lower() for tag in value]
+        return [intern(tag.lower()) for tag in value]
     return [value.lower()] if isinstance(value, str) else []
 
 
@@ -279,10 +280,8 @@ class _FrontMatter:
     def texts(self, name: str) -> tuple[str, ...]:
         """A list of trimmed, non-empty texts; one text is one item, commas or not."""
         value = self._values.get(name)
-        if value is None:
-            return ()
         if isinstance(value, list):
-            return tuple([text for item in value if (text := trim(item))])
+            return tuple([intern(text) for item in value if (text := trim(item))])
         return (text,) if value and (text := trim(to_string(value))) else ()
 
     def number(self, name: str) -> float | None:
@@ -391,6 +390,6 @@ def _custom_value(raw: front_matter.Value, definition: FieldDefinition) -> Json:
     if not definition.multi:
         return trim(raw) if isinstance(raw, str) else to_string(raw)
     if isinstance(raw, list):
-        return tuple([text for item in raw if (text := trim(item))])
+        return tuple([intern(text) for item in raw if (text := trim(item))])
     text = "" if raw is None else trim(to_string(raw))
     return (text,) if text else ()

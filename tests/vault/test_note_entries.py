@@ -304,3 +304,14 @@ def test_rules_from_settings() -> None:
     settings = DeepLoreSettings(lorebook_tag="Lore", seed_tag="S", librarian_guide_tag="", lenient_authoring=False)
     rules = ParseRules.from_settings(settings, ())
     assert rules == ParseRules("lore", "lorebook-always", "lorebook-never", "s", "lorebook-bootstrap", "", False, ())
+
+
+def test_what_many_notes_say_alike_is_held_once() -> None:
+    text = "---\ntags: [lorebook, old-town]\nrequires: [Old Quay]\nera: [late dusk]\n---\n[[Old Quay]] [[Far Mill]]"
+    one, other = (parse_note(text, f"some/place/{name}.md", "v", LENIENT) for name in "ab")
+    assert isinstance(one, Entry)
+    assert isinstance(other, Entry)
+    assert one.folder is other.folder
+    assert one.tags[0] is other.tags[0]
+    assert all(mine is yours for mine, yours in zip(one.links, other.links, strict=True))
+    assert one.requires[0] is other.requires[0] is one.links[0]

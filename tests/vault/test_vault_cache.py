@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lorestudio.domain.entry import BUILT_IN_FIELDS, FieldDefinition, LeftOutNote, NoteProblem, Position, Role
+from lorestudio.domain.entry import BUILT_IN_FIELDS, Entry, FieldDefinition, LeftOutNote, NoteProblem, Position, Role
 from lorestudio.domain.records import replace
 from lorestudio.domain.tokens import CHARS_4
 from lorestudio.settings.deeplore import DeepLoreSettings
@@ -359,3 +359,19 @@ def test_a_large_vault_is_not_held_once_more_while_it_is_stored(tmp_path: Path) 
         tracemalloc.stop()
         assert opened.hydrate("v", "v", vault.parser) is not None
     assert peak < 500_000  # all of it has two million
+
+
+def test_what_many_notes_say_alike_comes_back_once(tmp_path: Path) -> None:
+    text = "---\ntags: [lorebook, old-town]\n---\n[[Old Quay]]"
+    vault = known({"some/place/a.md": text, "some/place/b.md": text})
+    with VaultCache(tmp_path / "cache.sqlite") as opened:
+        opened.store("v", vault)
+        back = opened.hydrate("v", "V", vault.parser)
+    assert back is not None
+    one, other = (file.note for file in back.files)
+    assert isinstance(one, Entry)
+    assert isinstance(other, Entry)
+    for name in ("folder", "selective_logic"):
+        assert getattr(one, name) is getattr(other, name)
+    assert one.tags[0] is other.tags[0]
+    assert one.links[0] is other.links[0]
