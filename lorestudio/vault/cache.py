@@ -253,24 +253,21 @@ def _write(connection: sqlite3.Connection, vault_id: str, vault: KnownVault, fol
         """,
         (vault_id, None if folder is None else str(folder), left_out, time.time()),
     ).fetchall()[0]
-    stored = {
-        row[0]: row[1:]
-        for row in connection.execute(
-            "SELECT filename, place, digest, modified_ns, changed_ns, size FROM files WHERE vault = ?", (number,)
-        )
-    }
-    changed, moved = [], []
-    for place, file in enumerate(vault.files):
-        old_place, *old = stored.get(file.filename, (None,))
-        same = old == [file.digest, *(file.stamp or (None, None, None))]
-        if parser != vault.parser or file.text is not None or not same:
+    new = {file.filename: (place, file) for place, file in enumerate(vault.files)}
+    changed, moved, gone = [], [], []
+    rows = "SELECT filename, place, digest, modified_ns, changed_ns, size FROM files WHERE vault = ?"
+    for filename, old_place, *old in connection.execute(rows, (number,)):  # all at once take 30 MB
+        place, file = new.pop(filename, (0, None))
+        if file is None:
+            gone.append((number, filename))
+        elif (parser, file.text, old) != (vault.parser, None, [file.digest, *(file.stamp or (None, None, None))]):
             changed.append((place, file))
         elif place != old_place:
-            moved.append((place, number, file.filename))
+            moved.append((place, number, filename))
+    changed += new.values()
     connection.executemany(_PUT, (_row(number, place, file) for place, file in changed))  # all at once take 100 MB
     connection.executemany("UPDATE files SET place = ? WHERE vault = ? AND filename = ?", moved)
-    gone = stored.keys() - {file.filename for file in vault.files}
-    connection.executemany("DELETE FROM files WHERE vault = ? AND filename = ?", ((number, name) for name in gone))
+    connection.executemany("DELETE FROM files WHERE vault = ? AND filename = ?", gone)
     connection.execute("UPDATE vaults SET parser = ? WHERE number = ?", (vault.parser, number))
     return bool(parser != vault.parser)
 

@@ -375,3 +375,17 @@ def test_what_many_notes_say_alike_comes_back_once(tmp_path: Path) -> None:
         assert getattr(one, name) is getattr(other, name)
     assert one.tags[0] is other.tags[0]
     assert one.links[0] is other.links[0]
+
+
+def test_the_rows_of_a_large_vault_are_looked_at_one_by_one(tmp_path: Path) -> None:
+    vault = known({f"{number:050}.md": "text" for number in range(2000)})
+    with VaultCache(tmp_path / "cache.sqlite") as opened:
+        opened.store("v", vault)
+        tracemalloc.start()
+        opened.store("v", replace(vault, files=vault.files[1:]))
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        back = opened.hydrate("v", "V", vault.parser)
+    assert back is not None
+    assert [file.filename for file in back.files] == [file.filename for file in vault.files[1:]]
+    assert peak < 900_000, peak  # with all rows at once more than a million
