@@ -139,11 +139,11 @@ MOST: Final = 2000
 """Of each severity so many findings have a row; a filter brings up the others."""
 
 
-def search_text(finding: Finding) -> str:
-    """What a filter looks in: what is shown of a finding, in any case."""
+def search_text(finding: Finding) -> bytes:
+    """What a filter looks in: what is shown of a finding, in any case; a quotation mark makes a text twice as large."""
     check = check_of(finding.code)
     parts = (finding.code, check.title, check.group, finding.filename, finding.message, finding.field)
-    return comparable(" ".join(parts))
+    return comparable(" ".join(parts)).encode("utf-8", "surrogatepass")
 
 
 class ProblemTree(RecordTree[ProblemNode]):
@@ -164,7 +164,7 @@ class ProblemTree(RecordTree[ProblemNode]):
             about=lambda node: node.finding.advice if node.finding is not None else "",
         )  # fmt: skip
         self._findings: tuple[Finding, ...] = ()
-        self._texts: tuple[str, ...] = ()
+        self._texts: tuple[bytes, ...] = ()
         self._words: tuple[str, ...] = ()
         self._least = Severity.INFO
         self.titles: Callable[[Finding], str] = lambda finding: finding.filename
@@ -173,7 +173,7 @@ class ProblemTree(RecordTree[ProblemNode]):
 
     # ---- content ----------------------------------------------------------------------------------------------------
 
-    def set_findings(self, findings: Sequence[Finding], texts: Sequence[str] | None = None) -> None:
+    def set_findings(self, findings: Sequence[Finding], texts: Sequence[bytes] | None = None) -> None:
         """Show other findings, which are in order already; `texts` are their search texts."""
         self._findings = tuple(findings)
         self._texts = tuple(map(search_text, findings)) if texts is None else tuple(texts)
@@ -222,7 +222,7 @@ class ProblemTree(RecordTree[ProblemNode]):
     def _matching(self) -> Sequence[int]:
         """The places of the findings that have all words of the filter."""
         places: Sequence[int] = range(len(self._findings))
-        for word in self._words:
+        for word in (each.encode("utf-8", "surrogatepass") for each in self._words):
             places = [place for place in places if word in self._texts[place]]
         return places
 
@@ -458,7 +458,7 @@ class ProblemsPane(Pane):
         drafts = {path: draft.text for path, draft in self._drafts.all.items()}
         finder, by = self.finder, self._session.choice.deciding(project)
 
-        def work(job: Job) -> tuple[Problems, tuple[str, ...]]:
+        def work(job: Job) -> tuple[Problems, tuple[bytes, ...]]:
             problems = finder.find(project, traces, drafts, _far(job), job.token, by)
             return problems, tuple(map(search_text, problems.findings))
 
@@ -536,7 +536,7 @@ class ProblemsPane(Pane):
         done, total = far
         self.head.tell(tr("Checking… {done} of {notes}", done=number(done), notes=count(total, "note", "notes")))
 
-    def _found(self, project: Project, found: tuple[Problems, tuple[str, ...]]) -> None:
+    def _found(self, project: Project, found: tuple[Problems, tuple[bytes, ...]]) -> None:
         (problems, texts), now = found, self._session.project
         if now is not None and now.index is project.index:
             before, self.problems = self.problems, problems
@@ -567,7 +567,7 @@ class ProblemsPane(Pane):
         self._fixing = False
         self.head.tell(tr("The checks failed: {error}", error=sentence_of(error)))
 
-    def _show(self, problems: Problems, texts: tuple[str, ...]) -> None:
+    def _show(self, problems: Problems, texts: tuple[bytes, ...]) -> None:
         before = self.chosen()
         self.model.set_findings(problems.findings, texts)
         self._open()

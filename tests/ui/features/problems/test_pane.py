@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -22,6 +23,7 @@ from lorestudio.ui.features.problems.pane import (
     ProblemNode,
     ProblemsPane,
     ProblemTree,
+    search_text,
 )
 from lorestudio.ui.shell.qt import ACCESSIBLE_DESCRIPTION, ACCESSIBLE_TEXT, DISPLAY, ENTRY_ID, LOOK
 from lorestudio.ui.shell.theme import load_palettes
@@ -489,6 +491,11 @@ def test_an_empty_tree_has_no_rows() -> None:
     QAbstractItemModelTester(model, QAbstractItemModelTester.FailureReportingMode.Fatal)
     assert model.rowCount() == 0
     assert model.data(QModelIndex()) is None
+
+
+def test_what_a_filter_looks_in_takes_a_byte_a_letter() -> None:
+    told = "\u201cPlace\u201d is \ud800. " * 100  # the quotation marks make four bytes of two letters
+    assert sys.getsizeof(search_text(Finding("K01", Severity.INFO, "v", "n.md", 1, "keys", 1, told, ""))) < 2300
 
 
 def test_of_very_many_findings_the_first_have_rows_and_a_filter_finds_the_others() -> None:
