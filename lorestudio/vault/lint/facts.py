@@ -54,13 +54,9 @@ class Chains:
         return self._circles(lambda entry: entry.cascade_links)
 
     def _circles(self, targets: Callable[[Entry], Sequence[str]]) -> Mapping[str, tuple[str, ...]]:
+        common = ((title, _common(list(map(targets, entries)))) for title, entries in heeding(self._titles.items()))
         graph = {
-            title: [
-                target
-                for target in _common([targets(entry) for entry in entries])
-                if target != title and target in self._titles
-            ]
-            for title, entries in heeding(self._titles.items())
+            title: [one for one in found if one != title and one in self._titles] for title, found in common if found
         }
         heed()
         try:
