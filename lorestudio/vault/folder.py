@@ -448,7 +448,7 @@ def _scan_file(
     # The stamp is taken first: a change during the reading then shows as another stamp the next time.
     stamp = file_stamp(place)
     if stamp is not None and known is not None and known.stamp == stamp:
-        return ScannedFile(filename, known.digest, None, stamp)
+        return ScannedFile(known.filename, known.digest, None, known.stamp)
     now = clock_ns()
     read = _stamped(read_listed(filename, place, vault), stamp, now)
     return (

@@ -207,8 +207,9 @@ def assemble(
         vaults=tuple(vault.name for vault in vaults),
         digest=_digest_of(vaults),
     )
-    same = previous is not None and previous.index == index
-    return Assembly(previous.index if previous is not None and same else index, resolved, counter.identity, titles)
+    if previous is not None and previous.index == index:
+        return replace(previous, counter=counter.identity)  # two of a large vault would be held: the old one is in use
+    return Assembly(index, resolved, counter.identity, titles)
 
 
 class FieldDefinitions(Struct, frozen=True):
@@ -391,8 +392,8 @@ def update(
     """Take in what was seen of the vaults, in vault order.
 
     A vault with a failure keeps its previous files, also when other rules hold now. Every text whose digest or rules
-    are new must have been read; raises ValueError otherwise. The texts are taken out of `scanned` one by one: all of a
-    large vault's are as much again as its entries.
+    are new must have been read; raises ValueError otherwise. The files are taken out of `scanned` one by one: the texts
+    of a large vault are as much again as its entries.
     """
     read = sum(vault.read for vault in scanned)
     definitions, rules = _rules(previous, scanned[0] if scanned else ScannedVault(""), settings)
@@ -411,8 +412,7 @@ def update(
         parsed += fresh
         vaults.append(KnownVault(vault.name, files, vault.left_out, parser))
     assembly = assemble(vaults, definitions, settings, counter, previous.assembly if previous else None)
-    state = VaultState(tuple(vaults), assembly)
-    return Refreshed(state, read=read, parsed=parsed, failures=tuple(failures))
+    return Refreshed(VaultState(tuple(vaults), assembly), read=read, parsed=parsed, failures=tuple(failures))
 
 
 def build_index(files_by_vault: Sequence[VaultFiles], settings: DeepLoreSettings, counter: TokenCounter) -> VaultIndex:
@@ -528,8 +528,9 @@ def _known_files(
     """The files of a vault, known or newly parsed, and how many were parsed."""
     files: list[KnownFile] = []
     parsed = 0
-    for place, file in enumerate(vault.files):
-        vault.files[place] = replace(file, text=None)
+    vault.files.reverse()
+    while vault.files:
+        file = vault.files.pop()
         kept_text = file.text if file.filename == definitions else None
         before = known.get(file.filename)
         if before is not None and before.digest == file.digest:

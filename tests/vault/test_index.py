@@ -252,12 +252,24 @@ def test_settled_files_are_not_read_again(tmp_path: Path) -> None:
     scanned = scan_folder(tmp_path, {}, clock_ns=later)
     assert scanned.read == 2
     first = update(None, [scanned], SETTINGS, CHARS_4)
-    assert (first.read, scanned.read) == (2, 0), "no text is held beside the entry that it became"
+    assert (first.read, scanned.files) == (2, []), "no text is held beside the entry that it became"
     state = first.state
     (tmp_path / "b.md").write_text(lore("two"))
     again = scan_folder(tmp_path, state.files(0), clock_ns=later)
     assert again.read == 1
     assert [file.text is None for file in again.files] == [True, False]
+
+
+def test_a_second_look_at_what_is_unchanged_holds_nothing_twice(tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text(lore("1"))
+    state = update(None, [scan_folder(tmp_path, {}, clock_ns=later)], SETTINGS, CHARS_4).state
+    again = scan_folder(tmp_path, state.files(0), clock_ns=later)
+    (file,), (known,) = again.files, state.vaults[0].files
+    assert file.stamp is known.stamp
+    assert file.filename is known.filename
+    seen = update(state, [again], SETTINGS, CHARS_4).state.assembly
+    assert seen.index is state.index
+    assert seen.titles is state.assembly.titles
 
 
 def test_files_that_changed_a_moment_ago_are_read_again(tmp_path: Path) -> None:

@@ -36,7 +36,7 @@ from lorestudio.trace.model import Phase, Trace
 from lorestudio.trace.wording import lowered, plural
 from lorestudio.vault.edited_vaults import NoteText
 from lorestudio.vault.files import NoteFile, VaultError
-from lorestudio.vault.folder import Stamp, list_folder, read_listed, settled_stamp
+from lorestudio.vault.folder import KnownFile, Stamp, list_folder, read_listed, settled_stamp
 from lorestudio.vault.index import definition_path
 from lorestudio.vault.lint.fixes import Repair
 from lorestudio.vault.lint.keyforms import KeyRules
@@ -275,7 +275,7 @@ class NoteTexts(Mapping[NoteKey, str]):
         self._folders: dict[str, Path] = {}
         self.marks: dict[NoteKey, Stamp | str] = {}
         self.failures: tuple[str, ...] = ()
-        for vault, folder in project.folders.items():
+        for number, (vault, folder) in enumerate(project.folders.items()):
             if folder is None:
                 continue
             try:
@@ -284,12 +284,15 @@ class NoteTexts(Mapping[NoteKey, str]):
                 self.failures += (str(error),)
                 continue
             self._folders[vault] = folder
+            known = project.vault_state.files(number) if project.vault_state is not None else {}
             for filename, path in heeding(listing.found):
                 if filename.endswith(".md"):
-                    self._add((vault, filename), path)
+                    self._add((vault, filename), path, known.get(filename))
 
-    def _add(self, key: NoteKey, path: Path) -> None:
+    def _add(self, key: NoteKey, path: Path, known: KnownFile | None) -> None:
         mark: Stamp | str | None = settled_stamp(path)
+        if known is not None and known.stamp == mark:  # the very same: a large vault's take a quarter of its texts
+            key, mark = (key[0], known.filename), known.stamp
         if mark is None and isinstance(read := _read(key, path), NoteFile):  # else the index says why it cannot be read
             mark = read.text
         if mark is not None:

@@ -429,6 +429,9 @@ def test_texts_are_read_only_where_a_file_has_changed_and_not_kept(
     first = finder.find(project)
     assert sorted(read) == ["A.md", "B.md"]
     assert finder._scope is not None
+    assert finder._scope.marks is not None
+    for file in project.known_state.vaults[0].files:
+        assert finder._scope.marks["vault", file.filename] is file.stamp, "the stamps of a large vault twice"
     texts = ref(finder._scope.texts)
     assert finder.find(project) == first
     assert len(read) == 2
