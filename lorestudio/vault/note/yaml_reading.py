@@ -15,6 +15,7 @@ from functools import cache
 
 from msgspec import Struct
 from ruamel.yaml import YAML
+from ruamel.yaml.constructor import ConstructorError, SafeConstructor
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.nodes import MappingNode, Node
 
@@ -23,6 +24,9 @@ from lorestudio.vault.note.spans import BLOCK_HEADER
 
 _MAX_NODES = 500
 """So many parts of a nested value are shown; anchors can make a short text mean a huge value."""
+
+_MOST_MERGED = 10_000
+"""So many properties come in by merging at most: twelve short lines can merge a billion."""
 
 _LONGEST = 200_000
 """So many characters of properties take the reader two seconds."""
@@ -93,6 +97,18 @@ def too_long(text: str) -> bool:
     return len(text) > _LONGEST
 
 
+class _Constructor(SafeConstructor):
+    """Gives up where merge keys come to more than anybody means."""
+
+    merged = 0
+
+    def flatten_mapping(self, node: MappingNode) -> None:
+        super().flatten_mapping(node)
+        self.merged += len(node.value) if getattr(node, "merge", None) else 0
+        if self.merged > _MOST_MERGED:
+            raise ConstructorError(problem=f"it merges more than {_MOST_MERGED:,} properties")
+
+
 def read_yaml(text: str) -> YamlText:
     """What YAML makes of a block of properties. Never raises on any text."""
     if too_long(text):
@@ -100,6 +116,7 @@ def read_yaml(text: str) -> YamlText:
     if too_deep(text):
         return YamlText(error="it is nested too deeply")
     yaml = YAML(typ="safe", pure=True)
+    yaml.Constructor = _Constructor
     yaml.composer.warn_double_anchors = False
     try:
         node = yaml.compose(text)

@@ -12,7 +12,7 @@ from lorestudio.vault import front_matter
 from lorestudio.vault.note.document import NoteDocument
 from lorestudio.vault.note.properties import PropertyKind
 from lorestudio.vault.note.text_edits import TextEdit, apply_edits
-from lorestudio.vault.note.yaml_reading import certainly_alike
+from lorestudio.vault.note.yaml_reading import certainly_alike, read_yaml
 from tests.examples import examples
 
 FENCES = re.compile(r"\A---\r?\n---[ \t]*\r?\n?")
@@ -450,3 +450,11 @@ def test_a_list_is_read_a_few_times_for_a_change_and_not_once_for_each_item(monk
     after = apply_edits(document.text, [document.set("keys", items[1:])])
     assert after == document.text.replace("  - quay 0\n", "")
     assert len(parsed) < 10
+
+
+def test_merge_keys_that_come_to_a_billion_properties_are_not_carried_out() -> None:
+    merging = [f"p{level + 1}: &p{level + 1} {{<<: [{', '.join([f'*p{level}'] * 9)}]}}\n" for level in range(6)]
+    read = list(read_yaml("p0: &p0 {x: 1}\n" + "".join(merging) + "after: 1\n").values.values())
+    assert [each.error for each in read[:4]] == [""] * 4
+    assert [each.error for each in read[5:7]] == ["it merges more than 10,000 properties"] * 2
+    assert (read[3].value, read[7].value) == ({"x": 1}, 1)
