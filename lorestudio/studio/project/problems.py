@@ -22,7 +22,7 @@ from lorestudio.domain.entry import Entry, LeftOutNote, NoteKey, VaultIndex
 from lorestudio.domain.javascript import Json, is_finite_number, trim
 from lorestudio.domain.json_text import object_in, objects_in
 from lorestudio.domain.lifecycle import CancelToken, heeding, stoppable
-from lorestudio.domain.records import replace
+from lorestudio.domain.records import grouped, replace
 from lorestudio.domain.state import EntryRule, has_rule
 from lorestudio.exchange.lorebooks.entry import entry_text
 from lorestudio.exchange.lorebooks.reading import NAMED, Lorebook, with_texts
@@ -438,14 +438,13 @@ class ProblemFinder:
         """
         with stoppable(cancel):
             scope, _, _ = self._look(project, project.searching(by))
-            if notes is None:
-                findings = self._linter.run(scope).findings
-                notes = [finding.note_key for finding in findings if finding.fix is not None and finding.fix.safe]
-            keys = [key for key in dict.fromkeys(notes) if key in scope.texts]
+            findings = self._linter.run(scope).findings if notes is None else ()
+            safe = grouped((each.note_key, each.fix) for each in findings if each.fix is not None and each.fix.safe)
+            keys = [key for key in dict.fromkeys(safe if notes is None else notes) if key in scope.texts]
             found = []
             for done, key in enumerate(heeding(keys)):
                 on_progress(done, len(keys))
-                found.append(self._linter.repair(scope, key))
+                found.append(self._linter.repair(scope, key, safe.get(key, ())))
         return tuple(repair for repair in found if repair is not None)
 
     def text(self, note: NoteKey) -> str | None:

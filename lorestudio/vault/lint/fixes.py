@@ -11,6 +11,7 @@ from msgspec import Struct
 from lorestudio.domain.entry import OfNote
 from lorestudio.domain.javascript import Json
 from lorestudio.domain.texts import difference_lines
+from lorestudio.vault import front_matter
 from lorestudio.vault.lint.model import Fix, FixSpec
 from lorestudio.vault.note.document import NoteDocument
 from lorestudio.vault.note.text_edits import TextEdit, apply_edits
@@ -18,7 +19,15 @@ from lorestudio.vault.note.text_edits import TextEdit, apply_edits
 MOST_FIXES: Final = 200
 """So many safe fixes are made in one note at most; a note with more would be fixed in a second go."""
 
+_READ_ANEW: Final = 500_000
+"""So many characters of front matter are read for a note's fixes; a list of ten thousand items may need one each."""
+
 _SHOWN_LINES: Final = 2
+
+
+def most_fixes(text: str) -> int:
+    """How many fixes of this note are worked out at most: one is always."""
+    return min(MOST_FIXES, 1 + _READ_ANEW // (1 + len(front_matter.split(text)[0] or "")))
 
 
 def work_out(spec: FixSpec, document: NoteDocument, filename: str) -> Fix | None:
@@ -87,7 +96,7 @@ def repair(vault: str, filename: str, text: str, fixes_of: Callable[[str], Itera
     titles: list[str] = []
     seen = {text}
     after = text
-    for _ in range(MOST_FIXES):
+    for _ in range(most_fixes(text)):
         step = None
         for fix in fixes_of(after):
             changed = apply_edits(after, fix.edits[filename])

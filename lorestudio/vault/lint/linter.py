@@ -21,7 +21,7 @@ from lorestudio.vault.index import definition_path
 from lorestudio.vault.lint import entry_config, keywords
 from lorestudio.vault.lint.content import comments, dollars, idle_places, long_entries, macros, summaries
 from lorestudio.vault.lint.facts import VaultFacts
-from lorestudio.vault.lint.fixes import Repair, repair, work_out
+from lorestudio.vault.lint.fixes import Repair, most_fixes, repair, work_out
 from lorestudio.vault.lint.front_matter import (
     comma_lists,
     document_problems,
@@ -205,10 +205,15 @@ class Linter:
         found = (_with_fix(*each) for each in self._placed(scope, key, text))
         return ordered(found, scope.index.vaults)
 
-    def repair(self, scope: Scope, key: NoteKey) -> Repair | None:
-        """Make all safe fixes of a note; None where there are none or its text is unknown. Raises Cancelled."""
+    def repair(self, scope: Scope, key: NoteKey, first: Sequence[Fix] = ()) -> Repair | None:
+        """Make all safe fixes of a note; None where there are none or its text is unknown. Raises Cancelled.
+
+        `first` are those of its text as it is, where they are known.
+        """
         text = scope.texts.get(key)
-        return None if text is None else repair(*key, text, lambda now: self._safe_fixes(scope, key, now))
+        if text is None:
+            return None
+        return repair(*key, text, lambda now: first if first and now == text else self._safe_fixes(scope, key, now))
 
     def _safe_fixes(self, scope: Scope, key: NoteKey, text: str) -> Iterator[Fix]:
         """Those of a note with this text in the order of its findings, each worked out when it is asked for."""
@@ -314,10 +319,14 @@ def _own_hits(note: Note, rules: Rules) -> Iterator[Hit]:
 def _findings(known: _LintedNote, note: Note, facts: VaultFacts, books: CheckedBooks | None) -> Iterator[Finding]:
     entry, hits = _all_hits(known.hits, note, facts, books)
     earlier = dict(zip(known.placed, known.told, strict=True))
+    tried: Counter[bool] = Counter()  # by whether they are safe: neither kind takes the room of the other
     for hit in hits:
         finding = earlier.get(hit)
         if finding is None:
-            finding = _with_fix(_finding(hit, note, entry), hit, note)
+            finding = _finding(hit, note, entry)
+            if hit.fix is not None and tried[hit.fix.safe] < most_fixes(note.raw or ""):
+                tried[hit.fix.safe] += 1
+                finding = _with_fix(finding, hit, note)
         elif finding.entry != entry:
             finding = replace(finding, entry=entry)
         yield finding

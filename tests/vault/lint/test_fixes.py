@@ -185,3 +185,23 @@ def test_repairing_each_of_many_notes_does_not_look_for_each_among_all(monkeypat
 
     monkeypatch.setattr(OfNote, "note_key", property(note_key))
     assert looks_for(100) < 2.5 * looks_for(50)
+
+
+def test_of_a_list_as_long_as_a_book_the_first_fixes_are_worked_out_and_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    read = 0
+
+    def counted(spec: FixSpec, document: NoteDocument, filename: str) -> Fix | None:
+        nonlocal read
+        read += len(document.text)
+        return work_out(spec, document, filename)
+
+    monkeypatch.setattr(linter, "work_out", counted)
+    long = note("keys: [harbour]\nrequires:" + "".join(f"\n  - Nobody {number}" for number in range(2_000)))
+    checks, vault = Linter(), scope({"A.md": long})
+    told = [finding for finding in checks.run(vault).findings if finding.code == "G01"]
+    fixes = [finding.fix for finding in told if finding.fix is not None]
+    repair = checks.repair(vault, A, fixes)
+    assert repair is not None
+    assert 0 < len(repair.titles) == len(fixes) < len(told)
+    assert list(repair.titles) == [fix.title for fix in fixes]
+    assert read < 40 * len(long)
