@@ -53,11 +53,6 @@ class TreeRow:
             if child.children:
                 yield from child.below()
 
-    @property
-    def ticked(self) -> bool | None:
-        """Whether its box is ticked; None for a row without a box."""
-        return None
-
 
 @dataclass(slots=True, eq=False)
 class ItemRow(TreeRow):
@@ -161,16 +156,9 @@ class RecordTree(QAbstractItemModel, Generic[R]):
             return None
         return self._box(index) if role == CHECK else self._cells.answer(self.node(index), index.column(), role)
 
-    def _box(self, index: Index) -> Qt.CheckState | None:
-        """The box of a row; that of rows with ticked and unticked ones below is ticked in part."""
-        if index.column() or type(self.root).ticked is TreeRow.ticked:  # no row of this kind has a box
-            return None
-        row = self.node(index)
-        known = {child.ticked for child in row.children if child.ticked is not None} if row.children else {row.ticked}
-        if not known or None in known:
-            return None
-        states = Qt.CheckState
-        return states.PartiallyChecked if len(known) > 1 else states.Checked if known.pop() else states.Unchecked
+    def _box(self, _index: Index) -> Qt.CheckState | None:
+        """The box of a row, None for one that has none."""
+        return None
 
 
 class RecordTreeView(RowTree):
@@ -263,11 +251,6 @@ class PlaceRow(TreeRow):
     key: object = None
     tip: str = ""
 
-    @property
-    def ticked(self) -> bool | None:
-        """Whether its box is ticked; None for a row without a box."""
-        return self.checked
-
 
 class PlaceTree(RecordTree[PlaceRow]):
     """Groups can be appended while others are shown already; `checks_changed` follows each tick."""
@@ -322,6 +305,15 @@ class PlaceTree(RecordTree[PlaceRow]):
             return False
         self.set_checked(row.children or [row], Qt.CheckState(value) is Qt.CheckState.Checked)
         return True
+
+    def _box(self, index: Index) -> Qt.CheckState | None:
+        """That of a group with ticked and unticked lines is ticked in part."""
+        row = self.node(index)
+        known = {line.checked for line in row.children or [row] if line.checked is not None}
+        if not known:
+            return None
+        states = Qt.CheckState
+        return states.PartiallyChecked if len(known) > 1 else states.Checked if known.pop() else states.Unchecked
 
 
 def _shown(row: PlaceRow) -> str:
