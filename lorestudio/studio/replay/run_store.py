@@ -115,7 +115,7 @@ class RunStore(Closing):
         """Store all generations run so far. Raises OSError; then what was stored before is still there.
 
         What was stored beyond them stays as long as it goes on from them. Of the generations that were added, only the
-        newest runs stay (`trace.store.KEPT_RUNS`).
+        newest runs stay (`trace.storage.store.KEPT_RUNS`).
         """
         where = RunPlace.of(simulator, slot)
         chat, system = where.chat, where.system

@@ -23,7 +23,7 @@ ACCESSIBLE_DESCRIPTION: Final = Qt.ItemDataRole.AccessibleDescriptionRole
 ITEM: Final = Qt.ItemDataRole.UserRole
 """The object behind a row: an entry, a message row, a step."""
 MARK: Final = Qt.ItemDataRole.UserRole + 1
-"""A `widgets.marks.Mark` to draw."""
+"""A `widgets.paint.Mark` to draw."""
 ENTRY_ID: Final = Qt.ItemDataRole.UserRole + 2
 """The id of the entry behind a row, None where there is none."""
 
