@@ -40,7 +40,7 @@ from lorestudio.domain.chat import Generation
 from lorestudio.studio.project.project import Project
 from lorestudio.ui.shell.main_window import MainWindow
 from lorestudio.ui.state.choices import RunChoice
-from lorestudio.ui.widgets.work_pane import RecapText
+from lorestudio.ui.widgets.work_pane import KeyedText
 
 SIZE = QSize(1280, 800)
 
@@ -397,7 +397,7 @@ def close(window: MainWindow) -> None:
         window.context.drafts.drop(path)
     window.features.chat.composer.give_up()
     window.features.chat.settled = window.session.project  # a chat that a test changed need not be saved
-    for text in window.findChildren(RecapText):
+    for text in window.findChildren(KeyedText):
         text.give_up()
     window.close()
     window.deleteLater()

@@ -1,6 +1,6 @@
 """A pane of something that is made of the chat: buttons and progress on top, its parts as tabs below.
 
-A strip has what a running job does, how far it came, and a way to stop it. A recap's text has buttons once it was
+A strip has what a running job does, how far it came, and a way to stop it. A text has buttons once it was
 written; a table has a text below.
 """
 
@@ -52,7 +52,7 @@ class SmallText(FinishedText):
         return QSize(80, self.fontMetrics().lineSpacing() * 2 + 16)
 
 
-class RecapText(QWidget):
+class KeyedText(QWidget):
     """Shows the text of something known by a key. `written` carries that key and another text for it.
 
     What a person has written and not kept is there again whenever the same thing is shown. `left` follows Escape where
@@ -191,14 +191,14 @@ class RowsPage(QWidget):
         """What there is to say about the chosen row, or about all of them."""
         show_words(self.words, text)
 
-    def add_text(self, name: str) -> RecapText:
+    def add_text(self, name: str) -> KeyedText:
         """A text of the chosen row below."""
-        text = RecapText(name, self.detail)
+        text = KeyedText(name, self.detail)
         self.below.addWidget(text, 1)
         text.left.connect(self.table.setFocus)
         return text
 
-    def forget_others(self, about: object, text: RecapText) -> None:
+    def forget_others(self, about: object, text: KeyedText) -> None:
         """Give up what was written about something else."""
         if about != self._about:
             self._about = about
@@ -374,7 +374,7 @@ class WorkPane(Pane):
 
     def ask_before_leaving(self, leave: Callable[[], object]) -> bool:
         """Ask before texts that were written and not kept are given up; False where there are none."""
-        texts = self.findChildren(RecapText)
+        texts = self.findChildren(KeyedText)
         unkept = sum(each.unkept for each in texts)
 
         def give_up() -> None:

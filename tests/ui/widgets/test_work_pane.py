@@ -10,7 +10,7 @@ from pytestqt.qtbot import QtBot
 
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.widgets.cells import Column
-from lorestudio.ui.widgets.work_pane import ProgressStrip, RecapText, RowsPage, WorkPane
+from lorestudio.ui.widgets.work_pane import KeyedText, ProgressStrip, RowsPage, WorkPane
 from tests.ui.conftest import drain
 
 
@@ -39,7 +39,7 @@ def test_rows_and_what_is_below_share_the_room_unless_the_rows_have_more(
 
 
 def test_what_was_written_and_not_kept_waits_for_its_own(qtbot: QtBot) -> None:
-    text = RecapText("Recap")
+    text = KeyedText("Recap")
     qtbot.addWidget(text)
     text.show()
     told: list[object] = []
@@ -69,7 +69,7 @@ def test_what_was_written_and_not_kept_waits_for_its_own(qtbot: QtBot) -> None:
 
 
 def test_other_things_begin_without_what_was_written(qtbot: QtBot) -> None:
-    text = RecapText("Recap")
+    text = KeyedText("Recap")
     qtbot.addWidget(text)
     text.show_text(1, "One.", editable=True, placeholder="Nothing yet")
     assert text.lines.placeholderText() == "Nothing yet"
@@ -120,7 +120,7 @@ def test_how_far_it_is_in_one_line(qtbot: QtBot) -> None:
 
 
 def test_buttons_follow_what_is_shown_at_once(qtbot: QtBot) -> None:
-    text = RecapText("Recap", tip="Ctrl+Enter keeps it")
+    text = KeyedText("Recap", tip="Ctrl+Enter keeps it")
     qtbot.addWidget(text)
     text.show_text(1, "One.", editable=True)
     text.lines.setPlainText("Mine")
@@ -137,7 +137,7 @@ def test_buttons_follow_what_is_shown_at_once(qtbot: QtBot) -> None:
 
 
 def test_enter_alone_makes_a_line_and_tab_goes_on(qtbot: QtBot) -> None:
-    text = RecapText("Recap")
+    text = KeyedText("Recap")
     qtbot.addWidget(text)
     told: list[object] = []
     text.written.connect(lambda *news: told.append(news))
@@ -223,7 +223,7 @@ def test_screen_readers_hear_of_progress_once_a_second(qtbot: QtBot, monkeypatch
 
 
 def test_what_became_of_a_text_elsewhere_is_shown_where_nobody_wrote(qtbot: QtBot) -> None:
-    text = RecapText("Recap")
+    text = KeyedText("Recap")
     qtbot.addWidget(text)
     text.show_text(1, "One.", editable=True)
     text.show_text(2, "Two.", editable=True)
@@ -235,7 +235,7 @@ def test_what_became_of_a_text_elsewhere_is_shown_where_nobody_wrote(qtbot: QtBo
 
 
 def test_what_was_written_follows_what_it_is_about_and_waits_for_what_is_gone(qtbot: QtBot) -> None:
-    text = RecapText("Recap")
+    text = KeyedText("Recap")
     qtbot.addWidget(text)
     text.show_text(1, "One.", editable=True)
     text.lines.setPlainText("Mine")
@@ -258,7 +258,7 @@ def test_what_was_written_follows_what_it_is_about_and_waits_for_what_is_gone(qt
 def test_texts_that_are_not_kept_are_counted_before_they_are_given_up(qtbot: QtBot, theme: Theme) -> None:
     pane = WorkPane("recap", "Recap", theme, "note")
     qtbot.addWidget(pane)
-    texts = [RecapText(name, pane) for name in ("One", "Two")]
+    texts = [KeyedText(name, pane) for name in ("One", "Two")]
     left: list[str] = []
     assert not pane.ask_before_leaving(lambda: left.append("nothing was written"))
     for each, said in ((texts[0], "1 text has"), (texts[1], "2 texts have")):

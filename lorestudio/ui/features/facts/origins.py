@@ -21,7 +21,7 @@ from lorestudio.ui.shell.words import count, tr, with_full_stop
 from lorestudio.ui.widgets.cells import Column, state_column
 from lorestudio.ui.widgets.layouts import able, column, holding, label, named, row, show_words, small_button
 from lorestudio.ui.widgets.record_table import RecordTable, RecordView
-from lorestudio.ui.widgets.work_pane import RecapText, RowsPage
+from lorestudio.ui.widgets.work_pane import KeyedText, RowsPage
 
 STATES: Final = {
     "active": "active: it is being read, or reading it was broken off",
@@ -304,7 +304,7 @@ class MemoryDetail(QTabWidget):
         self._asked: MemoryRow | None = None
         self.setDocumentMode(True)
         self.setAccessibleName(tr("The chosen memory"))
-        self.text = RecapText(tr("Text of the memory"), self, tip=tr("Keep the text and make its vector (Ctrl+Enter)"))
+        self.text = KeyedText(tr("Text of the memory"), self, tip=tr("Keep the text and make its vector (Ctrl+Enter)"))
         self.tags = QLineEdit(self, placeholderText=tr("no tags"))
         tags_tip = tr("Tags, with commas between; Enter keeps them")
         named(self.tags, tr("Tags of the memory, with commas between"), tags_tip)

@@ -23,7 +23,7 @@ from lorestudio.ui.shell.words import count, number, tr
 from lorestudio.ui.widgets import dialogs
 from lorestudio.ui.widgets.cells import Column, state_column
 from lorestudio.ui.widgets.layouts import ProgressBar, able, label, named, show_words
-from lorestudio.ui.widgets.work_pane import RecapText, RowsPage, SmallText
+from lorestudio.ui.widgets.work_pane import KeyedText, RowsPage, SmallText
 
 if TYPE_CHECKING:
     from lorestudio.systems.recap.overview import MessageRow, PromptAt, RecapPicture, WalkRow
@@ -63,7 +63,7 @@ class FollowedPage(RecapPage):
     """Has a row for each message or scene, of which the text can be written."""
 
     rows_of: ClassVar[attrgetter[Any]]
-    text: RecapText
+    text: KeyedText
     _picture: RecapPicture | None = None
 
     def show_picture(self, picture: RecapPicture | None) -> None:
