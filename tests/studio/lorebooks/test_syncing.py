@@ -429,8 +429,10 @@ def test_after_any_changes_both_sides_say_the_same(
 def test_only_what_is_chosen_is_brought_together(pair: Pair) -> None:
     pair.entry(order=1)
     pair.entry("1", order=2)
+    (pair.place / "Sea/New.md").write_text(MINE, encoding="utf-8")
     items = pair.sync(only={"1"})
     assert [item.uid for item in items] == ["1"]
+    assert set(pair.entries) == {"0", "1"}
     assert ("priority: 900" in text(pair), "priority: 998" in text(pair, "Sea")) == (True, True)
 
 

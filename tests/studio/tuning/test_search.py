@@ -27,7 +27,7 @@ from lorestudio.studio.compare.comparison import candidate
 from lorestudio.studio.project.project import Project, demo_project, open_project
 from lorestudio.studio.tuning import search as searching
 from lorestudio.studio.tuning.expectations import Expectation, ReplyMark, Should, answered, load
-from lorestudio.studio.tuning.report import plan_notes
+from lorestudio.studio.tuning.report import plan_notes, to_carry_over
 from lorestudio.studio.tuning.scores import Interval, Scores, TurnScore
 from lorestudio.studio.tuning.search import Gain, Plan, SearchOutcome, SearchWay, Split, TriedPoint, held_blocks, search
 from lorestudio.studio.tuning.space import Axis, NumberSpan, Point
@@ -427,6 +427,8 @@ def test_a_lorebook_in_the_place_of_a_vault_is_tuned_and_written(tmp_path: Path)
     found = search(trial, Plan(SearchWay.GRID, runs=6))
     assert found.best.point == {"Lamp: key": "wick", "uid 3: order": 3}
     planned = plan_notes(trial, found.best.point)
+    now = {axis.label: axis.now for axis in trial.space.axes}
+    assert to_carry_over(trial, now | {"uid 3: order": 3}) == (("uid 3: order", "9", "3"),)
     (change,) = planned.changes.changes
     assert change.path == book
     assert change.after == text.replace('["lantern", "oil"]', '["wick"]').replace('"order": 9', '"order": 3')

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -422,6 +423,9 @@ def test_lines_go_along_the_numbers_and_the_names(theme: Theme, qtbot: QtBot) ->
     ink = theme.color("border_strong").name()
     (axes,) = (each.box for each in drawn(made) if each.kind == "polyline" and each.edge == ink)
     assert [*axes.getRect()] == [pytest.approx(each, abs=0.05) for each in made.frame.room.getRect()]
+    corners: list[QPointF] = []
+    made._draw_axes(SimpleNamespace(setPen=lambda _pen: None, drawPolyline=corners.extend), made.frame)
+    assert all(one.x() == other.x() or one.y() == other.y() for one, other in pairwise(corners)), "none goes across"
     made.set_bars(Bars())
     assert [each.kind for each in drawn(made) if each.kind != "rect"] == [], "without bars there is nothing"
 

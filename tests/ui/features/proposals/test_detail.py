@@ -179,8 +179,11 @@ def test_a_proposal_is_told_its_weightiest_first_and_decided_once(theme: Theme, 
     QTest.keyClicks(detail.field, "No. ")
     assert (detail.value, detail.is_edited, detail.extent.text()) == ("No. It rings.", True, "13 of 600")
     assert (able(detail)[0], detail.accept.toolTip()) == (True, "Write it into the note (Ctrl+Return)")
+    words = []
     for each in (detail.accept, detail.skip, detail.lock, detail.ask_again):
+        words.append(each.text())
         each.click()
+    assert words == ["Accept", "Skip", "Lock this note", "Ask again"]
     assert told == ["edited"] * 4 + ["accepted", "skipped", "locked", "again"]
     detail.set_busy(True, can_ask_again=True, source="tiny")
     assert (able(detail), detail.field.isReadOnly()) == ([False] * 4, True)
