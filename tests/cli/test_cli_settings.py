@@ -54,6 +54,9 @@ def test_show_says_everything_that_is_declared(lorestudio, tuned) -> None:
     assert result.exit_code == 0
     for part in ("900 tokens", "Default: 3,072 tokens", "100 to 100000 tokens", "manifest, budget", "ai-only: "):
         assert part in result.stdout
+    assert "(the default)" not in result.stdout.partition("Default: ")[0]
+    usual = lorestudio("settings", "show", "scanDepth").stdout
+    assert ("(the default)" in usual, "Default: " in usual) == (True, False)
     result = lorestudio("settings", "show", "tokensBudget")
     assert result.exit_code == 2
     assert "maxTokensBudget" in result.stderr

@@ -382,6 +382,17 @@ def test_another_programs_file_may_hold_any_bytes(log: ChangeLog, vault: Path, t
     assert path.read_bytes() == before
 
 
+def test_a_log_about_a_lorebook_leaves_the_others_of_its_folder_alone(tmp_path: Path) -> None:
+    """What is new in the folder belongs to it, as what is expected of it does; to a folder alone belongs all of it."""
+    other, new = tmp_path / "Other.json", tmp_path / "New.json"
+    other.write_bytes(b"{}")
+    for path, before, expected in ((other, b"{}", [False, True]), (new, None, [True, True])):
+        log = ChangeLog(tmp_path / "log", [tmp_path])
+        log.apply(ChangeSet("sync", (NoteFileChange(path, before, b"[]", home=tmp_path),)))
+        of = ((tmp_path / "Book.json", tmp_path), (tmp_path,))
+        assert [ChangeLog(tmp_path / "log", [tmp_path], about=about).can_undo for about in of] == expected
+
+
 def test_a_text_with_an_emoji_is_held_in_its_bytes(log: ChangeLog, vault: Path) -> None:
     path, size = vault / "Dragons.md", 2_000_000
     tracemalloc.start()
