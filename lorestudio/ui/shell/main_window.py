@@ -60,6 +60,8 @@ class MainWindow(QMainWindow):
         self._build()
         self._follow()
         for feature in self.features:
+            for early in feature.panes:
+                early.wanted.connect(self.context.run)
             feature.begin()
         theme.changed.connect(self._paint)
         self._paint()

@@ -79,6 +79,16 @@ def test_an_action_whose_work_is_seen_in_a_pane_brings_it_into_sight(
     settle(window)
 
 
+def test_a_button_does_in_every_pane_what_its_action_does(window: MainWindow) -> None:
+    """Those of the panes Entry and Problems were deaf: “Go to entry…” did nothing."""
+    for feature in window.features:
+        for pane in feature.panes:
+            window.docks["search"].hide()
+            pane.wanted.emit("find.vault")
+            drain()
+            assert not window.docks["search"].isHidden(), pane.name
+
+
 @pytest.mark.parametrize("pane", ["budget", "chat", "compare", "timeline", "trace"])
 def test_the_letters_of_runs_work_in_every_pane_that_shows_one(window: MainWindow, pane: str) -> None:
     window.show_pane(pane)

@@ -228,7 +228,6 @@ class ChatFeature(Feature):
         context, session, view = self.context, self._session, self.pane.view
         for name, button in self.pane.buttons.items():
             button.setDefaultAction(context.action(name))
-        self.pane.wanted.connect(context.run)
         view.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         view.customContextMenuRequested.connect(self._show_menu)
         session.project_changed.connect(self._show_project)

@@ -104,7 +104,6 @@ class TraceFeature(Feature):
 
     def begin(self) -> None:
         """Phases are unfolded that were when the window was last closed."""
-        self.pane.wanted.connect(self.context.run)
         self.pane.answers.opened.connect(self._open_row)
         names = str(self.context.settings.value(UNFOLDED, "")).split()
         self.pane.unfold(frozenset(phase for phase in PHASES if phase.value in names))

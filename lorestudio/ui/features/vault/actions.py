@@ -113,7 +113,6 @@ class VaultFeature(Feature):
         self.work.told.connect(context.say)
         self.work.reading.connect(self._say_reading)
         self.work.clashed.connect(self._ask_rest)
-        self.pane.wanted.connect(context.run)
         self.pane.dropped.connect(self._drop)
         self.pane.retitled.connect(self._retitle)
         self.pane.table_model.dropped.connect(self._reorder)
