@@ -331,7 +331,8 @@ def key_ideas(
     """Words and names that occur in `window`, best first; none of `known`, the keys that there are already.
 
     `window` is the searched text, `chat` all messages so far, `notes` all notes: what these are called, or have as
-    their keys, belongs to them, and of several words those come first that fewer notes have.
+    their keys, belongs to them, and of several words those come first that fewer notes have. A name that the entry's
+    title shares with them comes last, however often it is said: entries about one person are woken by that name.
     """
     others = [note for note in notes if note.note_key != entry.note_key]
     texts = [f"{note.title}\n{note.content}" for note in others]
@@ -348,9 +349,12 @@ def key_ideas(
         few = [word for word in there if said[fold(word)] <= most and in_notes(word) <= _IN_NOTES]
         return sorted(few, key=lambda word: (in_notes(word), said[fold(word)]))
 
+    def is_proper(word: str) -> bool:
+        return not _written_small(word[:1].upper() + word[1:], spoken)
+
     def is_its_own(word: str) -> bool:
         """Whether a word out of a name says of itself whose it is: a proper name, or what no other note speaks of."""
-        return not _written_small(word[:1].upper() + word[1:], spoken) or not in_notes(word)
+        return is_proper(word) or not in_notes(word)
 
     names = [entry.title, *aliases, *_without_article([entry.title, *aliases])]
     own = [*_words(entry.title), *(word for key in entry.keys for word in _words(key))]
@@ -361,6 +365,7 @@ def key_ideas(
         [word for word in rare([*own, *_other_forms(own, window)]) if is_its_own(word)],
         rare(name for name in dict.fromkeys(_names(text)) if name in window and not _written_small(name, spoken)),
         rare(_things(text)),
+        [word for word in _words(entry.title) if fold(word) in owned and is_proper(word)],
     )
     found: dict[str, str] = {}
     for source in sources:

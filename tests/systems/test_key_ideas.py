@@ -68,6 +68,15 @@ def test_what_belongs_to_another_note_is_not_proposed():
     assert ideas("Saltwick sleeps.", content="It came from Saltwick.", notes=[other(1, keys=("saltwick",))]) == ()
 
 
+def test_a_name_that_the_title_shares_with_another_note_comes_last():
+    vane = [other(1, "Aldric rows, and thinks of death.", title="Aldric Vane", keys=("Aldric", "death"))]
+    often = tuple(f"Aldric, {number}." for number in range(9))
+    fields = {"title": "Aldric's death", "keys": ("the burial",), "notes": vane, "said": often}
+    assert ideas("Does Aldric fear death?", **fields) == ("Aldric",)
+    assert ideas("Did Aldric row? The ash tree.", content="Under the ash tree.", **fields)[-1] == "Aldric"
+    assert ideas("Where is Aldric?", title="The ferry", content="Aldric rows it.", notes=vane) == ()
+
+
 def test_what_is_said_all_the_time_is_not_proposed():
     chat = tuple(f"Saltwick, {number}." for number in range(9))
     assert ideas("Saltwick sleeps.", content="It came from Saltwick.", said=chat) == ()
