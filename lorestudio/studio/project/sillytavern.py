@@ -149,7 +149,7 @@ def look_into(folder: Path) -> SillyTavernFolder:
 
 def _files(folder: Path) -> tuple[Path, ...]:
     found = (path for path in folder.glob("*") if path.suffix.lower() in _ENDINGS and path.is_file())
-    return tuple(sorted(found, key=lambda path: reading_order(path.name)))
+    return tuple(sorted(found, key=lambda path: (reading_order(path.stem), path.name)))
 
 
 def _found(path: Path, character: str, group: Path | None = None) -> FoundChat:

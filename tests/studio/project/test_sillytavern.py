@@ -130,6 +130,13 @@ def full(installed: Path) -> Path:
     return installed
 
 
+def test_files_stand_by_their_names_without_the_ending(full: Path) -> None:
+    """“1” comes before no letter, but after the dot of an ending."""
+    for name in ("Town2", "Town10"):
+        (full / "data" / "default-user" / "worlds" / f"{name}.json").write_text(book("fog"), "utf-8")
+    assert [path.stem for path in look_into(full).books if path.stem.startswith("Town")] == ["Town", "Town2", "Town10"]
+
+
 def test_everything_of_a_folder_is_found(full: Path) -> None:
     found = look_into(full)
     assert [path.stem for path in found.characters] == ["Ottoline"]
