@@ -99,11 +99,11 @@ class ProjectChanges:
     def _text(self, vault: str, filename: str) -> str | None:
         key = (vault, filename)
         if key not in self._texts:
-            path = self.project.note_path(vault, filename)
-            if path is None:
+            root = self.project.note_roots.get(vault)  # also where nothing may be written
+            if root is None:
                 return None
             try:
-                self._texts[key] = read_text(path)[0]
+                self._texts[key] = read_text(root / filename)[0]
             except VaultError:
                 return None
         return self._texts[key]

@@ -35,7 +35,7 @@ Save: TypeAlias = Callable[[Collection[Path], Callable[[list[str]], None]], None
 
 _Result = TypeVar("_Result")
 
-READ_ONLY: Final = "Notes cannot be changed here: the vault has no folder on this computer."
+READ_ONLY: Final = "Nothing can be changed here: the notes have no folder, or SillyTavern's is only read."
 
 
 class Done(Struct, frozen=True):

@@ -475,13 +475,16 @@ def test_what_a_note_says_to_world_info_is_tried(
     assert title.format(least=least) in [answer.change.title for answer in found.answers if answer.change.code == code]
 
 
-def test_an_entry_that_cannot_be_changed_is_told_so(folder_project: Project, tmp_path: Path) -> None:
+def test_a_read_only_entry_is_tried_out_where_its_file_is(folder_project: Project, tmp_path: Path) -> None:
     book = tmp_path / "book.json"
     entry = {"uid": 0, "key": ["lamp"], "position": 0, "content": "Old.", "comment": "Oil", "disable": True}
     book.write_text(json.dumps({"entries": {"0": entry}}))
     project = replace(open_project([book]), chat=folder_project.chat, read_only=True)
     simulator = Simulator(project, system_of(project.scene(), KINDS["world-info"], WorldInfoSettings()))
     asyncio.run(simulator.replay())
+    found = WhyNotFinder(simulator, Generation(3)).find(("book", "uid 0"))
+    assert [answer.change.title for answer in found.answers] == ["Switch “Oil” on"]
+    book.unlink()
     found = WhyNotFinder(simulator, Generation(3)).find(("book", "uid 0"))
     assert conclusion(found).endswith("Nothing was tried in the entry itself.")
 

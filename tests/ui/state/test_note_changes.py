@@ -15,7 +15,7 @@ from lorestudio.studio.notes.vault_notes import Planned
 from lorestudio.studio.project.project import open_project
 from lorestudio.ui.state import note_changes
 from lorestudio.ui.state.drafts import Draft, Drafts
-from lorestudio.ui.state.note_changes import Done, NoteWork, paths_of, what_was_done
+from lorestudio.ui.state.note_changes import READ_ONLY, Done, NoteWork, paths_of, what_was_done
 from lorestudio.vault.files import SaveError
 from tests.ui.vaults import NOTES, write_vault
 
@@ -90,14 +90,13 @@ def stage(make_session: Callable[..., Session], tmp_path: Path, qtbot: QtBot) ->
 def test_without_a_vault_nothing_is_changed_and_that_is_said(stage: Stage) -> None:
     assert not stage.work.ready
     stage.change()
-    cannot = "Notes cannot be changed here: the vault has no folder on this computer."
-    assert stage.told == [cannot]
+    assert stage.told == [READ_ONLY]
     refused: list[str] = []
     stage.change(refused=refused.append)
     stage.work.ask(lambda vaults: vaults, refused.append, refused.append)
-    assert refused == [cannot, "No vault with a folder is open."]
+    assert refused == [READ_ONLY, "No vault with a folder is open."]
     stage.work.ask(lambda vaults: vaults, refused.append)
-    assert stage.told == [cannot, "No vault with a folder is open."]
+    assert stage.told == [READ_ONLY, "No vault with a folder is open."]
     assert (stage.text, stage.done) == (BELL, [])
 
 

@@ -65,6 +65,7 @@ _UNUSED: Final = {
     "scan_depth_zero": "The scan depth is 0, so no message is searched for the keys.",
     "ai_only": "In AI-only mode the keys decide nothing.",
 }
+_EDIT: Final = "sillytavern.edit"
 
 
 def match_words(match: WouldMatch) -> tuple[str, str]:
@@ -381,14 +382,14 @@ class EntryPane(Pane):
         self.pages.setCurrentWidget(self._shown_page)
         if self.path is None:
             self.editor.show_nothing()
-            project = self._session.project
+            project, doors = self._session.project, ()
             if project is not None and project.read_only:
-                text = tr("SillyTavern's folder is only read here. To edit this entry, open its lorebook by itself.")
+                text, doors = tr("SillyTavern's folder is only read here."), ((_EDIT, tr("Edit its lorebooks")),)
             else:
                 text = tr("This vault lies behind Obsidian's plugin. Its notes can be read here, but not edited.")
                 if project is not None and polling_seconds(project.settings) is None:
                     text += " " + tr("What changes there is seen with F5, or where “Check for changes every” is set.")
-            self._say(text, "neutral")
+            self._say(text, "neutral", doors)
             self.tabs.setCurrentIndex(TEXT)
             return
         if self._session.project is not None:
@@ -681,6 +682,8 @@ class EntryPane(Pane):
         elif button == "create":
             self._say_nothing()
             self.create_wanted.emit(self._missing)
+        elif button == _EDIT:
+            self.wanted.emit(_EDIT)
         if buffer is None or found is None:
             return
         if button == "theirs":

@@ -12,6 +12,7 @@ from PySide6.QtGui import QDropEvent
 from PySide6.QtWidgets import QApplication, QDockWidget, QPushButton, QWidget
 
 from lorestudio.domain.file_names import underscored_name
+from lorestudio.domain.records import replace
 from lorestudio.exchange.chats.loading import chat_of_text
 from lorestudio.exchange.chats.sillytavern import LoadedChat
 from lorestudio.exchange.problems import Belongs, InputError
@@ -140,6 +141,14 @@ class ProjectsFeature(Feature):
                 "sillytavern.open", "Open SillyTavern's folder…", "File", 7,
                 partial(self._ask, "sillytavern", self._look_into_sillytavern), icon="server",
                 tip="Choose a chat, with what belongs to it; nothing is written there",
+            ),
+            Action(
+                "sillytavern.edit", "Edit SillyTavern's lorebooks", "File/Lorebooks", 7, self._edit_sillytavern,
+                when=now.project_idle.also(
+                    lambda: now.session.project is not None and now.session.project.read_only,
+                    "Open a chat of SillyTavern's folder first.",
+                ),
+                tip="Have changes of entries written into the lorebooks of the open chat",
             ),
             Action(
                 "vault.reload", "Reload from disk", "File", 100, reading.reload, ("Ctrl+Shift+R", "F5"),
@@ -364,6 +373,16 @@ class ProjectsFeature(Feature):
         dialog = FolderDialog(self.context.theme, found, self.context.window)
         dialog.wanted.connect(lambda what: self._open_found(found, what))
         dialog.open()
+
+    def _edit_sillytavern(self) -> None:
+        """Let the lorebooks that belong to the chat be written; the chat stays with what belongs to it."""
+        session = self.context.session
+        if session.project is not None:
+            why = tr("This run is from before the lorebooks could be edited.")
+            session.set_project(replace(session.project, read_only=False), renewed=why)
+            text = tr("What you save is written into SillyTavern's lorebooks from now on. Reload its page then, "
+                      "or it writes its own over yours.")  # fmt: skip
+            self.context.say(Notice(text, key="opened"))
 
     def _open_found(self, folder: SillyTavernFolder, what: FoundChat | Path) -> None:
         """Open a lorebook of the folder, or a chat with what belongs to it."""

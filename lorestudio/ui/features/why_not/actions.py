@@ -18,7 +18,7 @@ from lorestudio.ui.features.why_not.search import FixWork, RowWork, WhyNotSearch
 from lorestudio.ui.shell.actions import Action, Where
 from lorestudio.ui.shell.feature import Context, Feature
 from lorestudio.ui.shell.words import Notice, tr
-from lorestudio.ui.state.note_changes import Done, NoteWork
+from lorestudio.ui.state.note_changes import READ_ONLY, Done, NoteWork
 
 
 class WhyNotFeature(Feature):
@@ -151,8 +151,8 @@ class WhyNotFeature(Feature):
         if change.note is not None:
             path = project.note_path(change.note.vault, change.note.filename)
             if path is None:
-                text = tr("This note cannot be changed here: its vault has no folder on this computer.")
-                self.context.say(Notice(text, "warning", key="notes"))
+                text, doors = tr(READ_ONLY), ("sillytavern.edit",) if project.read_only else ()
+                self.context.say(Notice(text, "warning", actions=doors, key="notes"))
                 return
             plan = partial(plan_change, path=path, change=change)
             then = partial(self._written, wanted, self._about())

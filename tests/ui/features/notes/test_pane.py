@@ -894,7 +894,7 @@ def test_it_says_what_could_be_shown_where_nothing_is(make_alone, tmp_path: Path
 
 @pytest.mark.parametrize(
     ("read_only", "polled", "said"),
-    [(False, 0, "is seen with F5"), (False, 5, "but not edited."), (True, 0, "open its lorebook by itself.")],
+    [(False, 0, "is seen with F5"), (False, 5, "but not edited."), (True, 0, "folder is only read here.")],
 )
 def test_a_note_without_a_file_shows_its_text_only(make_alone, read_only: bool, polled: int, said: str) -> None:
     project = make_project()
@@ -906,6 +906,11 @@ def test_a_note_without_a_file_shows_its_text_only(make_alone, read_only: bool, 
     assert pane.focus_target() is pane.text
     assert pane.source.isReadOnly()
     assert not pane.dirty.isVisible()
+    wanted: list[str] = []
+    pane.wanted.connect(wanted.append)
+    for button in pane.bar.findChildren(QPushButton):
+        button.click()
+    assert wanted == ["sillytavern.edit"] * read_only
 
 
 def test_each_view_shows_its_own_and_has_the_keyboard(alone) -> None:

@@ -10,17 +10,19 @@ import pytest
 from PySide6.QtCore import QSettings, Qt
 from PySide6.QtGui import QScreen
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QFileDialog, QLabel
+from PySide6.QtWidgets import QApplication, QFileDialog, QLabel, QPushButton
 
 from lorestudio.domain.chat import Chat
 from lorestudio.domain.records import replace
 from lorestudio.settings.worldinfo import WorldInfoSettings
 from lorestudio.studio.project.project import open_project
 from lorestudio.studio.replay.simulator import Simulator
+from lorestudio.systems.ideas import Change, NoteEdit
 from lorestudio.ui.features.projects.actions import PasteDialog
 from lorestudio.ui.features.projects.folder_dialog import FolderDialog
 from lorestudio.ui.features.projects.start import DOORS, RecentProject, RecentProjects
 from lorestudio.ui.shell.theme import glyph
+from lorestudio.ui.state.note_changes import READ_ONLY
 from lorestudio.ui.widgets.picker import Picker
 from tests.ui.conftest import drain, settle
 from tests.ui.worlds import make_project
@@ -309,6 +311,34 @@ def test_a_chat_of_sillytavern_brings_its_books_which_are_only_read(start, tmp_p
     settle(start)
     assert "only read here" in start.entry.bar.label.text()  # also where it comes off the list
     assert session.project.changed_in == []
+
+
+def test_the_books_of_a_chat_of_sillytavern_are_edited_once_somebody_says_so(start, tmp_path, monkeypatch) -> None:
+    """Who was told to open the book by itself lost the chat, its card and the other books by that."""
+    user, dialog = ask_sillytavern(start, tmp_path, monkeypatch, "Town", {"username": "Wren"})
+    dialog.accept()
+    settle(start)
+    town, session = user / "worlds" / "Town.json", start.session
+    before, opened = town.read_bytes(), session.project
+    entry = opened.index.entries[0]
+    start.selection.choose_note(entry)
+    change = Change("add_key", "Add a key", note=NoteEdit.of(entry, "key", add=("mist",)))
+    start.features.why_not.page.wanted.emit(change)
+    settle(start)
+    assert (start.bars.texts[0], town.read_bytes()) == (READ_ONLY, before)
+    made = [each for each in start.entry.bar.findChildren(QPushButton) if each.text() == "Edit its lorebooks"]
+    made[0].click()
+    settle(start)
+    assert "Reload its page" in start.bars.texts[0]
+    assert not start.commands.actions["sillytavern.edit"].isEnabled()
+    assert (session.project.chat_path, session.project.setup) == (opened.chat_path, opened.setup)
+    assert start.selection.note_of(session) == entry
+    start.features.why_not.page.wanted.emit(change)
+    settle(start)
+    assert json.loads(town.read_text())["entries"]["0"]["key"] == [*entry.keys, "mist"]
+    start.run("vault.undo")
+    settle(start)
+    assert town.read_bytes() == before
 
 
 def test_a_lorebook_that_is_gone_is_told_once_with_where_it_should_be(start, tmp_path, monkeypatch) -> None:

@@ -260,7 +260,7 @@ def test_a_note_without_a_folder_is_not_changed(window: MainWindow) -> None:
     assert isinstance(note, Entry)
     edit = Change("priority", "Raise it", note=NoteEdit("elsewhere", note.filename, {"priority": 1}))
     window.features.why_not.page.wanted.emit(edit)
-    assert "its vault has no folder on this computer" in window.bars.texts[-1]
+    assert "the notes have no folder" in window.bars.texts[-1]
 
 
 def test_rows_that_a_filter_hid_are_asked_about_once_they_are_in_sight(window: MainWindow) -> None:
