@@ -457,23 +457,15 @@ class BodyEdit(QPlainTextEdit):
         return True
 
     def _deletes_into_front(self, event: QKeyEvent) -> bool:
-        cursor = self.textCursor()
-        keys = QKeySequence.StandardKey
-        if cursor.hasSelection():
+        cursor, back = self.textCursor(), QTextCursor.MoveOperation.PreviousCharacter
+        by_word = event.matches(QKeySequence.StandardKey.DeleteStartOfWord)
+        if cursor.hasSelection() or not (by_word or event.key() == Qt.Key.Key_Backspace):
             return False
-        move = None
-        if event.key() == Qt.Key.Key_Backspace:
-            move = QTextCursor.MoveOperation.PreviousCharacter
-        if event.matches(keys.DeleteStartOfWord):
-            move = QTextCursor.MoveOperation.PreviousWord
-        if move is None:
-            return False
-        cursor.movePosition(move, _KEEP)
+        cursor.movePosition(QTextCursor.MoveOperation.PreviousWord if by_word else back, _KEEP)
         if cursor.position() >= self.first_place:
             return False
-        here = self.textCursor()
-        here.setPosition(self.first_place, _KEEP)
-        here.removeSelectedText()
+        cursor.setPosition(self.first_place, _KEEP)
+        cursor.removeSelectedText()
         return True
 
     def insertFromMimeData(self, source: QMimeData) -> None:
