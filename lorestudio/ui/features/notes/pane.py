@@ -350,7 +350,6 @@ class EntryPane(Pane):
 
     def _show(self) -> None:
         self._say_nothing()
-        self._clash = None
         note = self._selection.note_of(self._session)
         path = self._session.note_path(note) if note is not None else None
         if path != self.path:
@@ -467,7 +466,7 @@ class EntryPane(Pane):
         self.bar.say(text, tone, buttons)
 
     def _say_nothing(self) -> None:
-        self._says = ""
+        self._says, self._clash = "", None
         self.bar.hide()
 
     def _show_buffer(self, buffer: NoteBuffer) -> None:
@@ -618,13 +617,12 @@ class EntryPane(Pane):
 
     def _was_saved(self, buffer: NoteBuffer) -> None:
         if buffer.path == self.path:
-            self._clash, self._saved_again = None, False
+            self._saved_again = False
             self._say_nothing()
         self.saved.emit(buffer.path)
 
     def _reloaded(self, buffer: NoteBuffer) -> None:
         if buffer.path == self.path:
-            self._clash = None
             self._say_nothing()
             self.editor.settle()
 
@@ -655,7 +653,6 @@ class EntryPane(Pane):
     def _agreed(self, buffer: NoteBuffer) -> None:
         """What was said of the file on disk is not true any more."""
         if buffer.path == self.path and (self._clash is not None or self._says == "unseen"):
-            self._clash = None
             self._say_nothing()
 
     def _unseen(self, buffer: NoteBuffer, error: object) -> None:
@@ -692,7 +689,6 @@ class EntryPane(Pane):
             self._clash = None
             self.store.save_over(buffer, found)
         elif button == "moved" and found.moved is not None:
-            self._clash = None
             self._say_nothing()
             self.store.go_on(buffer, found.moved, partial(self.moved.emit, buffer.path, found.moved))
         elif button == "compare":
@@ -730,7 +726,6 @@ class EntryPane(Pane):
         return dialog
 
     def _take_merged(self, buffer: NoteBuffer, found: OnDisk, text: str) -> None:
-        self._clash = None
         self._say_nothing()
         self.store.take_merged(buffer, found, text)
         self.editor.settle()
