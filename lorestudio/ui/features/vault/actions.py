@@ -66,7 +66,8 @@ def note_items(session: Session, notes: Sequence[Note], recent: Sequence[Path]) 
 
 def _item(note: Note) -> Choice:
     if isinstance(note, Entry):
-        return Choice(note.title, ", ".join(filter(None, (other_name(note), *note.keys))), note.folder or "", note)
+        file = other_name(note)
+        return Choice(note.title, ", ".join(filter(None, (file, *note.keys))), note.folder or "", note, more=file)
     return Choice(note_title(note), note_kind(note).word, note_folder(note), note)
 
 

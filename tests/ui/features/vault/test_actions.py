@@ -12,12 +12,13 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QDialog, QLineEdit, QMessageBox
 
 from lorestudio.domain.records import replace
+from lorestudio.domain.texts import comparable
 from lorestudio.studio.notes.renaming import NewName, OldKey, plan_rename
 from lorestudio.ui.features.notes.batch_dialog import Operation
 from lorestudio.ui.features.vault import actions as vault_actions
 from lorestudio.ui.features.vault.table import note_title
 from lorestudio.ui.widgets import dialogs
-from lorestudio.ui.widgets.picker import Picker
+from lorestudio.ui.widgets.picker import Picker, ranked
 from lorestudio.vault.lint.fixes import Repair
 from lorestudio.vault.writer import temporary_name
 from tests.ui.conftest import drain, settle
@@ -64,11 +65,12 @@ def test_notes_looked_at_last_are_offered_first(make_session, tmp_path) -> None:
     assert offered == [usual[3], usual[1], *(each for each in usual if each not in {usual[3], usual[1]})]
 
 
-def test_the_switcher_shows_the_file_of_a_note_that_is_called_otherwise(make_session) -> None:
+def test_the_switcher_shows_and_finds_the_file_of_a_note_that_is_called_otherwise(make_session) -> None:
     copy = replace(ENTRIES[SKARN], filename="lore/Skarn.sync-conflict-20261130-101112-ABCDEFG.md")
     books = replace(ENTRIES[SKARN], filename="World.json#3")
     offered = vault_actions.note_items(make_session(), (ENTRIES[SKARN], copy, books), ())
     assert [each.detail for each in offered] == ["skarn", f"{copy.filename.rpartition('/')[2]}, skarn", "skarn"]
+    assert ranked("sync", [each.title for each in offered], [comparable(each.more) for each in offered]) == [1]
 
 
 @pytest.mark.always
