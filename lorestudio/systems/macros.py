@@ -9,9 +9,9 @@ set here is known to the texts behind them.
 from __future__ import annotations
 
 import math
-import operator
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from operator import eq, ge, gt, le, lt, ne
 from typing import Final
 
 from msgspec import Struct
@@ -38,7 +38,7 @@ _VARIABLE: Final = r"[A-Za-z](?:[\w-]*\w)?"
 _SHORT: Final = re.compile(
     rf"(?P<name>{_VARIABLE}){WS}*(?P<sign>\+\+|--|[+-]=|[=!<>]=|\|\|=?|\?\?=?|[=<>]|$)", re.ASCII
 )
-_COMPARED: Final = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
+_COMPARED: Final = dict(zip(("==", "!=", "<", "<=", ">", ">="), (eq, ne, lt, le, gt, ge), strict=True))
 _INDENT: Final = re.compile(r"[ \t]*")
 _COUNT: Final = re.compile(r"[0-9]{1,6}")
 _NO: Final = frozenset({"", "false", "off", "0"})
@@ -121,14 +121,10 @@ class Macros(Struct):
         while place < len(macros):
             macro = macros[place]
             made.append(text[done : macro.start])
-            closing = closings.get(place)
-            if closing is None:
-                made.append(self._value(macro, text[macro.start : macro.end]))
-                done, place = macro.end, place + 1
-            else:
-                inside = text[macro.end : macros[closing].start]
-                made.append(self._value(macro, text[macro.start : macro.end], inside))
-                done, place = macros[closing].end, closing + 1
+            last = closings.get(place, place)
+            inside = text[macro.end : macros[last].start] if last > place else None
+            made.append(self._value(macro, text[macro.start : macro.end], inside))
+            done, place = macros[last].end, last + 1
         return "".join([*made, text[done:]])
 
     def _value(self, macro: _Macro, whole: str, inside: str | None = None) -> str:
@@ -171,52 +167,49 @@ class Macros(Struct):
 
     def _variable(self, name: str, arguments: list[str]) -> str | None:  # a table of cases
         """What a macro of the chat's variables stands for; setting and adding leave nothing."""
-        key, amount = arguments[0], len(arguments)
-        if name == "getvar" and amount == 1:
-            return self._held(key)
-        if name in {"hasvar", "varexists"} and amount == 1:
-            return "true" if key in self.variables else "false"
-        if name in {"deletevar", "flushvar"} and amount == 1:
-            self.variables.pop(key, None)
-            return ""
-        if name in {"incvar", "decvar"} and amount == 1:
-            self._add(key, "1" if name == "incvar" else "-1")
-            return self._held(key)
-        if name == "setvar" and amount == 2:
-            self.variables[key] = arguments[1]
-            return ""
-        if name == "addvar" and amount == 2:
-            self._add(key, arguments[1])
-            return ""
-        return None
+        match name, arguments:
+            case "getvar", [key]:
+                return self._held(key)
+            case "hasvar" | "varexists", [key]:
+                return "true" if key in self.variables else "false"
+            case "incvar" | "decvar", [key]:
+                return self._add(key, "1" if name == "incvar" else "-1")
+            case "deletevar" | "flushvar", [key]:
+                self.variables.pop(key, None)
+            case "setvar", [key, value]:
+                self.variables[key] = value
+            case "addvar", [key, value]:
+                self._add(key, value)
+            case _:
+                return None
+        return ""
 
     def _held(self, name: str) -> str:
         """A variable's text; one that is a number is written as JavaScript writes numbers."""
         held = self.variables.get(name, "")
         return held if not trim(held) or math.isnan(to_number(held)) else number_text(to_number(held))
 
-    def _add(self, name: str, more: str) -> None:
+    def _add(self, name: str, more: str) -> str:
         held = self._held(name)
         total = to_number(held) + to_number(more)
         self.variables[name] = ("" if held == "0" else held) + more if math.isnan(total) else number_text(total)
+        return self._held(name)
 
     def _short(self, macro: _Macro) -> str | None:
         """`{{.name}}`, `{{.name = text}}` and its like; None for what is none, and for variables across chats."""
         found = _SHORT.match(macro.rest) if macro.name == "." else None
         if found is None:
             return None
-        name, sign = found["name"], found["sign"]
-        if sign in {"++", "--"}:
-            self._add(name, "1" if sign == "++" else "-1")
-        held = self._held(name)
+        name, sign, held = found["name"], found["sign"], self._held(found["name"])
         kept = name in self.variables if sign[:2] == "??" else held.lower() not in _NO
-        if sign in {"", "++", "--"} or (kept and sign[:2] in {"??", "||"}):
+        if not sign or (kept and sign[:2] in {"??", "||"}):
             return held
+        if sign in {"++", "--"}:
+            return self._add(name, "1" if sign == "++" else "-1")
         value = trim(self._filled(macro.rest[found.end() :]))
-        if sign in {"==", "!="}:
-            return "true" if (held == value) is (sign == "==") else "false"
         if sign in _COMPARED:
-            return "true" if _COMPARED[sign](to_number(held), to_number(value)) else "false"
+            both = (held, value) if sign in {"==", "!="} else (to_number(held), to_number(value))
+            return "true" if _COMPARED[sign](*both) else "false"
         if sign == "+=":
             self._add(name, value)
         elif sign == "-=" and not math.isnan(to_number(value)):

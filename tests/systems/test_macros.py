@@ -46,7 +46,7 @@ def filled(text: str) -> tuple[str, dict[str, str]]:
         ("{{.n == 1}} {{.n != 1}} {{.n >= 2}} {{.n<2}} {{.mood > 0}} {{.n}}", "true false false true false 1"),
         ("{{.none ?? {{char}}}} {{.mood || x}} {{.none ||= y}} {{.none ??= z}} {{.n -= 3}}{{.n}}", "Hob sad y y -2"),
         ("{{if .n == 2}}text{{/if}} {{if {{.n == 2}}}}yes{{else}}no{{/if}}", "text no"),
-        ("{{newline::1.5}}{{/user}}{{comment x}}", "{{newline::1.5}}{{/user}}"),
+        ("{{newline::1.5}}{{/user}}{{comment x}}{{original}}", "{{newline::1.5}}{{/user}}{{original}}"),
         ("{{if user}}\n  one\n    two\n{{/if}}", "one\n  two"),
         ("one\n\n{{trim}}\n\ntwo {{trim}} \n\n{{trim}}\n end", "onetwo   end"),
         ("a\r\r\n\r\n{{trim}}\r\n\rb{{TRIM}}\n\nc\n", "a\r\rbc\n"),

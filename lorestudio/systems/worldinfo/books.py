@@ -12,7 +12,7 @@ from lorestudio.domain import json_text
 from lorestudio.domain.chat import AuthorsNote, Chat, authors_note
 from lorestudio.domain.javascript import Json, to_string, truthy
 from lorestudio.domain.json_text import items_in, object_in, objects_in, texts_in
-from lorestudio.domain.records import grouped, picked, replace
+from lorestudio.domain.records import grouped, replace
 from lorestudio.exchange.chats.recorded import ACTIVE_BOOKS, BOOK_VIEWER
 from lorestudio.exchange.host_settings import room_in
 from lorestudio.exchange.lorebooks.entry import BookEntry
@@ -38,7 +38,14 @@ from lorestudio.systems.macros import Macros
 from lorestudio.systems.vectors import KnownVectors, embedder_named
 from lorestudio.systems.worldinfo import NAME, SUMMARY, TITLE
 from lorestudio.systems.worldinfo.checks import Listed, checked_books
-from lorestudio.systems.worldinfo.decision import Surroundings, WorldInfoState, as_book_entry, budget_of, index_of
+from lorestudio.systems.worldinfo.decision import (
+    CARD_TEXTS,
+    Surroundings,
+    WorldInfoState,
+    as_book_entry,
+    budget_of,
+    index_of,
+)
 from lorestudio.systems.worldinfo.key_search import WorldInfoKeySearch, WorldInfoWakes
 from lorestudio.systems.worldinfo.system import WorldInfoSystem
 from lorestudio.systems.worldinfo.words import VOCABULARY
@@ -188,14 +195,8 @@ def _surroundings(scene: Scene, settings: WorldInfoSettings) -> Surroundings:
         }
     filled = {"persona": scene.persona}
     if card is not None:
-        filled |= {
-            **picked(card, "description", "personality", "scenario"),
-            "mesexamples": card.mes_example,
-            "charprompt": card.system_prompt,
-            "charinstruction": card.post_history_instructions,
-            "chardepthprompt": card.extensions.depth_prompt.prompt,
-            "creatornotes": card.creator_notes,
-        }
+        texts = vars(card) | {"depth_prompt": card.extensions.depth_prompt.prompt}
+        filled |= {macro: texts[name] for name, macro in CARD_TEXTS.items()}
     return Surroundings(
         note=_note(scene.metadata, settings, called),
         messages=chat.messages,

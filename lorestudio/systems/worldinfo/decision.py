@@ -29,7 +29,7 @@ from lorestudio.domain.records import Terse, replace
 from lorestudio.domain.state import has_rule
 from lorestudio.domain.texts import text_digest
 from lorestudio.domain.tokens import CHARS_4, TokenCounter
-from lorestudio.exchange.lorebooks.entry import BookEntry, BookPlace, Extra, native_entry, of_1_12
+from lorestudio.exchange.lorebooks.entry import BookEntry, BookPlace, native_entry, of_1_12
 from lorestudio.exchange.lorebooks.notes import BOOK, UID, native_of
 from lorestudio.exchange.lorebooks.reading import (
     NAMED,
@@ -53,15 +53,15 @@ from lorestudio.systems.worldinfo.haystack import TextSource, Watch
 from lorestudio.systems.worldinfo.scan import Scanned, Scanner, TimedState, after, at
 from lorestudio.trace.wording import quoted
 
-_SEARCHED: Final = {
-    Extra.PERSONA: "persona",
-    Extra.DESCRIPTION: "description",
-    Extra.PERSONALITY: "personality",
-    Extra.DEPTH_PROMPT: "chardepthprompt",
-    Extra.SCENARIO: "scenario",
-    Extra.CREATOR_NOTES: "creatornotes",
+CARD_TEXTS: Final = {
+    **{name: name for name in ("description", "personality", "scenario")},
+    "mes_example": "mesexamples",
+    "system_prompt": "charprompt",
+    "post_history_instructions": "charinstruction",
+    "creator_notes": "creatornotes",
+    "depth_prompt": "chardepthprompt",
 }
-"""The macros that stand for what an entry may have searched."""
+"""The macros that stand for the texts of a card, by their fields."""
 
 
 def index_of(entries: Sequence[BookEntry], counter: TokenCounter = CHARS_4) -> VaultIndex:
@@ -451,10 +451,9 @@ def _source(
 ) -> TextSource:
     speaker = () if around.only_these else (moment.character,)
     characters = {settings.avatar} if settings.avatar else {*speaker, *around.characters}
-    extras = {extra: macros.values.get(name, "") for extra, name in _SEARCHED.items()}
     prompts: list[tuple[str, str]] = []
     if settings.scan_note:
-        depth_prompt = extras.get(Extra.DEPTH_PROMPT, "")
+        depth_prompt = macros.values.get("chardepthprompt", "")
         note = macros.fill(around.note.text) if note_due else ""
         prompts = [("the author's note", note), ("the character's depth prompt", depth_prompt)]
     if moment.quiet_prompt:
@@ -463,7 +462,7 @@ def _source(
     kind = settings.generation_type if kind == "normal" else kind
     line = partial(searched_line, names=settings.include_names)
     names = frozenset(characters) - {""}
-    return TextSource(moment.chat[::-1], names, around.tags, tuple(prompts), extras, kind, line)
+    return TextSource(moment.chat[::-1], names, around.tags, tuple(prompts), macros.values, kind, line)
 
 
 def budget_of(settings: WorldInfoSettings, size: int, reply_tokens: int) -> int:

@@ -29,13 +29,14 @@ MOST_DEPTH: Final = 1000
 
 _JOINER: Final = f"\n{MARK}"
 _EXTRAS: Final = {
-    Extra.PERSONA: "the persona's description",
-    Extra.DESCRIPTION: "the character's description",
-    Extra.PERSONALITY: "the character's personality",
-    Extra.DEPTH_PROMPT: "the character's depth prompt",
-    Extra.SCENARIO: "the scenario",
-    Extra.CREATOR_NOTES: "the creator's notes",
+    Extra.PERSONA: ("persona", "the persona's description"),
+    Extra.DESCRIPTION: ("description", "the character's description"),
+    Extra.PERSONALITY: ("personality", "the character's personality"),
+    Extra.DEPTH_PROMPT: ("chardepthprompt", "the character's depth prompt"),
+    Extra.SCENARIO: ("scenario", "the scenario"),
+    Extra.CREATOR_NOTES: ("creatornotes", "the creator's notes"),
 }
+"""The macros that stand for them, and what they are called."""
 
 
 class Scan(StrEnum):
@@ -50,16 +51,15 @@ class TextSource(Struct, frozen=True):
     """What is scanned: the messages, the newest first, `line` making each as it is searched, and who is to speak.
 
     `characters` are the names that a character filter may call the speaker by, `tags` the ids of its tags, None where
-    nobody knows them. `prompts` are texts that other parts of
-    the prompt lend to every entry, each with its name; `extras` those that an entry asks for itself. `kind` is the kind
-    of generation.
+    nobody knows them. `prompts` are texts that other parts of the prompt lend to every entry, each with its name;
+    `extras` those that an entry asks for itself, by their macros. `kind` is the kind of generation.
     """
 
     messages: Sequence[Any]
     characters: frozenset[str] = frozenset()
     tags: frozenset[str] | None = None
     prompts: tuple[tuple[str, str], ...] = ()
-    extras: Mapping[Extra, str] = field(default_factory=lambda: MappingProxyType({}))
+    extras: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     kind: str = "normal"
     line: Callable[[Any], str] = str
 
@@ -152,8 +152,8 @@ class Haystack:
 
     def _lent(self, entry: BookEntry) -> list[tuple[str, str]]:
         extras = self._source.extras
-        asked = [(_EXTRAS[extra], text) for extra in entry.extras if (text := extras.get(extra, ""))]
-        return [*asked, *((name, text) for name, text in self._source.prompts if text)]
+        asked = [(told, extras.get(name, "")) for name, told in map(_EXTRAS.__getitem__, entry.extras)]
+        return [(name, text) for name, text in (*asked, *self._source.prompts) if text]
 
 
 _SIGMA: Final = "Σ"

@@ -28,7 +28,7 @@ from lorestudio.systems.ledger import Ledger
 from lorestudio.systems.runner import Run, RunStep
 from lorestudio.systems.vectors import TextVectors, VectorSystem, vector_call
 from lorestudio.systems.worldinfo import NAME
-from lorestudio.systems.worldinfo.decision import Decision, Surroundings, WorldInfoState, decided, world_of
+from lorestudio.systems.worldinfo.decision import CARD_TEXTS, Decision, Surroundings, WorldInfoState, decided, world_of
 from lorestudio.systems.worldinfo.haystack import Scan
 from lorestudio.systems.worldinfo.ideas import note_options, tried_by_any
 from lorestudio.systems.worldinfo.scan import Loop, LoopPart, Scanned, at
@@ -156,18 +156,7 @@ class WorldInfoSystem(VectorSystem):
 
 
 def _card_texts(around: Surroundings) -> dict[str, Json]:
-    return {name: text for name, macro in _CARD.items() if (text := around.filled.get(macro))}
-
-
-_CARD: Final = {
-    **{name: name for name in ("description", "personality", "scenario")},
-    "mes_example": "mesexamples",
-    "system_prompt": "charprompt",
-    "post_history_instructions": "charinstruction",
-    "creator_notes": "creatornotes",
-    "depth_prompt": "chardepthprompt",
-}
-"""The macros that stand for a card's fields."""
+    return {name: text for name, macro in CARD_TEXTS.items() if (text := around.filled.get(macro))}
 
 
 def _advanced(run: RunInputs) -> RunInputs:

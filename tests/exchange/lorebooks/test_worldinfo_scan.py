@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lorestudio.domain.tokens import CharacterEstimate
-from lorestudio.exchange.lorebooks.entry import NEW_ENTRY, BookError, BookPlace, Extra, Logic, split_decorators
+from lorestudio.exchange.lorebooks.entry import NEW_ENTRY, BookError, BookPlace, Logic, split_decorators
 from lorestudio.exchange.lorebooks.keys import KeyMatching, occurs
 from lorestudio.exchange.lorebooks.reading import InsertionStrategy, Lorebook, in_order, read_lorebook
 from lorestudio.settings.worldinfo import V1_12, V1_18, WorldInfoSettings
@@ -425,7 +425,7 @@ def test_texts_of_the_prompt_are_lent_to_all_and_of_the_card_to_those_who_ask():
     scanned = scan([key("gale")], "calm", prompts=(("the author's note", "a gale"),))
     assert [entry.uid for entry in scanned.active] == ["0"]
     assert scanned.loops[0].events[0].details["lent"] == "the author's note"
-    extras = {Extra.SCENARIO: "a gale"}
+    extras = {"scenario": "a gale"}
     assert active([key("gale", matchScenario=True)], "calm", extras=extras) == [0]
     assert active([key("gale"), key("gale", matchCreatorNotes=True)], "calm", extras=extras) == []
     assert active([key("gale", scanDepth=0)], "calm", prompts=(("note", "a gale"),)) == []  # depth 0: nothing at all
