@@ -160,9 +160,11 @@ def placed(
     )
     if top or bottom:
         feed = LorePiece("\n")
-        above, below = [*_joined(top, contents), feed], [feed, *_joined(bottom, contents)]
-        pieces = [*(above if top else ()), LorePiece(note_text, note=True), *(below if bottom else ())]
-        blocks.append(LoreBlock(NOTE_TAG, note.position, note.depth, note.role, tuple(pieces)))
+        pieces = [*_joined(top, contents), feed, LorePiece(note_text, note=True), feed, *_joined(bottom, contents)]
+        pieces[0] = pieces[0]._replace(text=pieces[0].text.removeprefix("\n"))
+        pieces[-1] = pieces[-1]._replace(text=pieces[-1].text.removesuffix("\n"))
+        parts = tuple(piece for piece in pieces if piece != LorePiece(""))
+        blocks.append(LoreBlock(NOTE_TAG, note.position, note.depth, note.role, parts))
     return tuple(blocks), tuple(nowhere)
 
 

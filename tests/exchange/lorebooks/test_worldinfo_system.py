@@ -184,6 +184,9 @@ def test_entries_around_the_authors_note():
     assert (block.position, block.depth, block.role) == (1, 6, 1)
     assert [block.text[part.start : part.end] for part in block.parts] == ["above", "Skarn hums.", "below"]
     assert blocks(decide(["x"], book=book[:1], around=noted("")).trace)["2_floating_prompt"].startswith("above")
+    apart = lorebook({"content": "\n\nabove", "position": 2}, {"content": "below\n\n", "position": 3})
+    text = blocks(decide(["x"], book=apart, around=noted("n")).trace)["2_floating_prompt"]
+    assert text == "\nabove\nn\nbelow\n"  # one line break at each end goes
     every_third = noted("n", interval=3)
     assert [bool(decide(["x"] * count, book=book, around=every_third).trace.prompt) for count in (1, 2, 3, 4, 6)] == [
         False, False, True, False, True,
