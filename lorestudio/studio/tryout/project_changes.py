@@ -99,11 +99,8 @@ class ProjectChanges:
     def _text(self, vault: str, filename: str) -> str | None:
         key = (vault, filename)
         if key not in self._texts:
-            root = self.project.note_roots.get(vault)  # also where nothing may be written
-            if root is None:
-                return None
-            try:
-                self._texts[key] = read_text(root / filename)[0]
-            except VaultError:
+            try:  # also where nothing may be written
+                self._texts[key] = read_text(self.project.note_roots[vault] / filename)[0]
+            except (KeyError, VaultError):
                 return None
         return self._texts[key]

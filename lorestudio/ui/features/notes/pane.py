@@ -680,6 +680,7 @@ class EntryPane(Pane):
             self._say_nothing()
             self.create_wanted.emit(self._missing)
         elif button == _EDIT:
+            self.tabs.setCurrentIndex(WRITE)
             self.wanted.emit(_EDIT)
         if buffer is None or found is None:
             return

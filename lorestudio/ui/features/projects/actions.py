@@ -145,7 +145,7 @@ class ProjectsFeature(Feature):
             Action(
                 "sillytavern.edit", "Edit SillyTavern's lorebooks", "File/Lorebooks", 7, self._edit_sillytavern,
                 when=now.project_idle.also(
-                    lambda: now.session.project is not None and now.session.project.read_only,
+                    lambda: (project := now.session.project) is not None and project.read_only and project.of_books,
                     "Open a chat of SillyTavern's folder first.",
                 ),
                 tip="Have changes of entries written into the lorebooks of the open chat",
@@ -380,8 +380,7 @@ class ProjectsFeature(Feature):
         if session.project is not None:
             why = tr("This run is from before the lorebooks could be edited.")
             session.set_project(replace(session.project, read_only=False), renewed=why)
-            text = tr("What you save is written into SillyTavern's lorebooks from now on. Reload its page then, "
-                      "or it writes its own over yours.")  # fmt: skip
+            text = tr("What you save goes into SillyTavern's lorebooks. Reload its page then, or it writes over that.")
             self.context.say(Notice(text, key="opened"))
 
     def _open_found(self, folder: SillyTavernFolder, what: FoundChat | Path) -> None:

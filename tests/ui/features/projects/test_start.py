@@ -18,6 +18,7 @@ from lorestudio.settings.worldinfo import WorldInfoSettings
 from lorestudio.studio.project.project import open_project
 from lorestudio.studio.replay.simulator import Simulator
 from lorestudio.systems.ideas import Change, NoteEdit
+from lorestudio.ui.features.notes.pane import WRITE
 from lorestudio.ui.features.projects.actions import PasteDialog
 from lorestudio.ui.features.projects.folder_dialog import FolderDialog
 from lorestudio.ui.features.projects.start import DOORS, RecentProject, RecentProjects
@@ -275,6 +276,7 @@ def test_a_vault_is_opened_beside_a_chat_of_sillytavern_with_its_books(start, tm
     assert [book.name for book in project.books] == ["Town"]
     assert project.setup == setup
     assert project.settings.max_tokens_budget == 640
+    assert not start.commands.actions["sillytavern.edit"].isEnabled()  # its notes are changed, not its books
     assert session.choice.system == "deeplore"
     entry = project.index.entries[0]
     start.selection.choose_entry(entry.id)
@@ -333,6 +335,7 @@ def test_the_books_of_a_chat_of_sillytavern_are_edited_once_somebody_says_so(sta
     assert not start.commands.actions["sillytavern.edit"].isEnabled()
     assert (session.project.chat_path, session.project.setup) == (opened.chat_path, opened.setup)
     assert start.selection.note_of(session) == entry
+    assert (start.entry.tabs.currentIndex(), start.entry.path) == (WRITE, town / "uid 0")
     start.features.why_not.page.wanted.emit(change)
     settle(start)
     assert json.loads(town.read_text())["entries"]["0"]["key"] == [*entry.keys, "mist"]
