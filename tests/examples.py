@@ -26,8 +26,8 @@ CaseT = TypeVar("CaseT")
 
 
 def some_at_once(cases: Sequence[CaseT], name: Callable[[CaseT], str], every: int = 4) -> list[object]:
-    """Recorded cases for `parametrize`: every fourth by default, the others with the tests marked `long`."""
-    marks = ((), pytest.mark.long)
+    """Recorded cases for `parametrize`: every fourth by default, as `sampled`; the others are marked `long`."""
+    marks = (pytest.mark.sampled, pytest.mark.long)
     return [pytest.param(case, id=name(case), marks=marks[place % every > 0]) for place, case in enumerate(cases)]
 
 
