@@ -100,11 +100,15 @@ def too_long(text: str) -> bool:
 class _Constructor(SafeConstructor):
     """Gives up where merge keys come to more than anybody means."""
 
-    merged = 0
+    depth = merged = 0
 
     def flatten_mapping(self, node: MappingNode) -> None:
-        super().flatten_mapping(node)
-        self.merged += len(node.value) if getattr(node, "merge", None) else 0
+        self.depth += 1
+        try:
+            super().flatten_mapping(node)
+        finally:
+            self.depth -= 1
+        self.merged += len(node.value) if self.depth else 0  # it is merged into another
         if self.merged > _MOST_MERGED:
             raise ConstructorError(problem=f"it merges more than {_MOST_MERGED:,} properties")
 
