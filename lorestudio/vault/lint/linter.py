@@ -202,8 +202,7 @@ class Linter:
 
     def note(self, scope: Scope, key: NoteKey, text: str) -> tuple[Finding, ...]:
         """The findings of one note with another text, at once; of the other entries the index of `scope` tells."""
-        found = (_with_fix(*each) for each in self._placed(scope, key, text))
-        return ordered(found, scope.index.vaults)
+        return ordered(_with_fixes(self._placed(scope, key, text)), scope.index.vaults)
 
     def repair(self, scope: Scope, key: NoteKey, first: Sequence[Fix] = ()) -> Repair | None:
         """Make all safe fixes of a note; None where there are none or its text is unknown. Raises Cancelled.
@@ -318,19 +317,23 @@ def _own_hits(note: Note, rules: Rules) -> Iterator[Hit]:
 
 def _findings(known: _LintedNote, note: Note, facts: VaultFacts, books: CheckedBooks | None) -> Iterator[Finding]:
     entry, hits = _all_hits(known.hits, note, facts, books)
-    earlier = dict(zip(known.placed, known.told, strict=True))
-    tried: Counter[bool] = Counter()  # by whether they are safe: neither kind takes the room of the other
-    for hit in hits:
-        finding = earlier.get(hit)
-        if finding is None:
-            finding = _finding(hit, note, entry)
-            if hit.fix is not None and tried[hit.fix.safe] < most_fixes(note.raw or ""):
-                tried[hit.fix.safe] += 1
-                finding = _with_fix(finding, hit, note)
-        elif finding.entry != entry:
-            finding = replace(finding, entry=entry)
-        yield finding
+    found = dict(zip(known.placed, known.told, strict=True))
+    new = [hit for hit in hits if hit not in found]
+    found |= zip(new, _with_fixes((_finding(hit, note, entry), hit, note) for hit in new), strict=True)
     known.placed = hits
+    for finding in map(found.__getitem__, hits):
+        yield finding if finding.entry == entry else replace(finding, entry=entry)
+
+
+def _with_fixes(placed: Iterable[_Placed]) -> Iterator[Finding]:
+    """The findings of a note, of each kind as many with their fix as are worked out for it."""
+    tried: Counter[bool] = Counter()  # by whether they are safe: neither kind takes the room of the other
+    for finding, hit, note in placed:
+        if hit.fix is not None and tried[hit.fix.safe] < most_fixes(note.raw or ""):
+            tried[hit.fix.safe] += 1
+            yield _with_fix(finding, hit, note)
+        else:
+            yield finding
 
 
 def _all_hits(

@@ -205,3 +205,4 @@ def test_of_a_list_as_long_as_a_book_the_first_fixes_are_worked_out_and_made(mon
     assert 0 < len(repair.titles) == len(fixes) < len(told)
     assert list(repair.titles) == [fix.title for fix in fixes]
     assert read < 40 * len(long)
+    assert sum(finding.fix is not None for finding in checks.note(vault, A, long)) == len(fixes)

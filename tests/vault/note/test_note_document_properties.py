@@ -458,3 +458,9 @@ def test_merge_keys_that_come_to_a_billion_properties_are_not_carried_out() -> N
     assert [each.error for each in read[:4]] == [""] * 4
     assert [each.error for each in read[5:7]] == ["it merges more than 10,000 properties"] * 2
     assert (read[3].value, read[7].value) == ({"x": 1}, 1)
+    flat = f"p: &p {{{', '.join(f'n{number}: 1' for number in range(101))}}}\n"
+    once, often = (
+        list(read_yaml(f"{flat}q: {{<<: [{', '.join(['*p'] * times)}]}}").values.values()) for times in (99, 100)
+    )
+    assert [each.error for each in once] == [""] * 2
+    assert [each.error for each in often] == ["", "it merges more than 10,000 properties"]
