@@ -6,7 +6,9 @@ import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from ruamel.yaml import YAML
+from ruamel.yaml.constructor import SafeConstructor
 from ruamel.yaml.error import YAMLError
+from ruamel.yaml.nodes import MappingNode
 
 from lorestudio.vault import front_matter
 from lorestudio.vault.note.document import NoteDocument
@@ -458,9 +460,19 @@ def test_merge_keys_that_come_to_a_billion_properties_are_not_carried_out() -> N
     assert [each.error for each in read[:4]] == [""] * 4
     assert [each.error for each in read[5:7]] == ["it merges more than 10,000 properties"] * 2
     assert (read[3].value, read[7].value) == ({"x": 1}, 1)
-    flat = f"p: &p {{{', '.join(f'n{number}: 1' for number in range(101))}}}\n"
-    once, often = (
-        list(read_yaml(f"{flat}q: {{<<: [{', '.join(['*p'] * times)}]}}").values.values()) for times in (99, 100)
-    )
-    assert [each.error for each in once] == [""] * 2
-    assert [each.error for each in often] == ["", "it merges more than 10,000 properties"]
+
+
+def test_merge_keys_are_not_carried_out_beyond_what_may_be_merged(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is merged need not merge anything itself: a list of 1000 names for 1000 properties came to a million."""
+    merge, merged = SafeConstructor.flatten_mapping, []
+
+    def counted(constructor: SafeConstructor, node: MappingNode) -> None:
+        merged.append(node)
+        merge(constructor, node)
+
+    monkeypatch.setattr(SafeConstructor, "flatten_mapping", counted)
+    text = "p: &p {{{}}}\nq: {{own: 1, <<: [{}]}}"
+    for times, error in ((100, ""), (1000, "it merges more than 10,000 properties")):
+        read = read_yaml(text.format(", ".join(f"n{number}: 1" for number in range(100)), ", ".join(["*p"] * times)))
+        assert [each.error for each in read.values.values()] == ["", error]
+    assert len(merged) < 250
