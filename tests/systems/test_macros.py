@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from lorestudio.systems import macros as macros_module
 from lorestudio.systems.macros import Macros
 
-VALUES = {"user": "Ana", "char": "Hob", "empty": "", "noop": ""}
+VALUES = {"user": "Ana", "char": "Hob", "empty": "", "noop": "", "creatornotes": "", "description": "Tall."}
 VARIABLES = {"n": "1", "mood": "sad", "long": "007"}
 
 
@@ -45,6 +45,15 @@ def filled(text: str) -> tuple[str, dict[str, str]]:
         ("{{reverse a::b}} {{getvar mood}} {{getvar}}mood{{/getvar}}", "b::a sad sad"),
         ("{{.n == 1}} {{.n != 1}} {{.n >= 2}} {{.n<2}} {{.mood > 0}} {{.n}}", "true false false true false 1"),
         ("{{.none ?? {{char}}}} {{.mood || x}} {{.none ||= y}} {{.none ??= z}} {{.n -= 3}}{{.n}}", "Hob sad y y -2"),
+        ("{{setvar::z::0}}{{.z ?? x}}{{.z || x}} {{.z != 0}} {{.mood == sad}} {{.mood != glad}}", "0x false true true"),
+        ("{{.n -= word}}{{.n}} {{.n <= 1}} {{.n > 1}} {{.n += 1}}{{.n >= 1}}", "1 true false true"),
+        ("{{.q ??= y}}{{.q}} {{.q == y}} {{setvar::no::off}}{{.no ||= on}}{{.no}}", "yy true onon"),
+        ("{{hasvar}}mood{{/hasvar}} {{varexists::x}} {{flushvar::mood}}{{varexists::mood}}", "true false false"),
+        (
+            "{{charDescription}} {{CHARCREATORNOTES}}|{{if charCreatorNotes}}a{{else}}b{{/if}}{{if Empty}}c{{/if}}",
+            "Tall. |b",
+        ),
+        ("{{space::12}}|{{space::x}}", " " * 12 + "|{{space::x}}"),
         ("{{if .n == 2}}text{{/if}} {{if {{.n == 2}}}}yes{{else}}no{{/if}}", "text no"),
         ("{{newline::1.5}}{{/user}}{{comment x}}{{original}}", "{{newline::1.5}}{{/user}}{{original}}"),
         ("{{if user}}\n  one\n    two\n{{/if}}", "one\n  two"),
