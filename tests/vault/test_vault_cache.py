@@ -127,15 +127,23 @@ def test_what_is_not_there(path: Path) -> None:
         assert target.text("v", DEFINITIONS) == ""
 
 
-def test_stamps_come_back(path: Path) -> None:
+def test_stamps_and_places_come_back(path: Path) -> None:
     vault = known({"a.md": "text", "b.md": "text"})
     stamp = Stamp(2**62, 123_456_789_012_345_678, 5)
     vault = replace(vault, files=(replace(vault.files[0], stamp=stamp), vault.files[1]))
     with VaultCache(path) as target:
         target.store("v", vault)
         back = target.hydrate("v", "V", vault.parser)
-    assert back is not None
-    assert [file.stamp for file in back.files] == [stamp, None]
+        assert back is not None
+        assert [file.stamp for file in back.files] == [stamp, None]
+        touched = replace(vault, files=(replace(vault.files[1], stamp=stamp), replace(vault.files[0], stamp=None)))
+        target.store("v", touched)
+        assert plain(target.hydrate("v", "V", vault.parser)) == plain(touched)
+        turned = replace(vault, files=touched.files[::-1])
+        target.store("v", turned)
+        assert plain(target.hydrate("v", "V", vault.parser)) == plain(turned)
+        target.store("v", replace(turned, files=(replace(turned.files[0], text="fields: []"), turned.files[1])))
+        assert target.text("v", turned.files[0].filename) == "fields: []"
 
 
 def rows(path: Path) -> dict[str, int]:
@@ -164,7 +172,7 @@ def test_only_what_changed_is_written(path: Path, monkeypatch: pytest.MonkeyPatc
 
 def test_other_rules_write_everything(path: Path) -> None:
     vault = stored(path, a="1", b="2")
-    other = replace(vault, parser="other")
+    other = replace(vault, parser="other", files=(replace(vault.files[0], note=None), vault.files[1]))
     with VaultCache(path) as target:
         target.store("v", other)
         assert target.hydrate("v", "V", vault.parser) is None
