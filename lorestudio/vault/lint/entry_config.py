@@ -21,7 +21,7 @@ _SYNC_COPY: Final = re.compile(
     r"\.sync-conflict-\d{8}-\d{6}|_conflict-\d{8}-\d{6}|\([^()]*\bconflicted copy\b[^()]*\)", re.IGNORECASE
 )
 """In a name: how Syncthing, Nextcloud, and Dropbox and Obsidian Sync call what they could not bring together."""
-_MERGE_MARK: Final = re.compile(r"^(?:[<>]{7} .*|={7}\r?)$", re.MULTILINE)
+_MERGE_MARK: Final = re.compile(r"^(?:<{7} .*|={7}\r?|>{7} .*)$", re.MULTILINE)
 """The lines that git puts around the two versions that it could not bring together."""
 
 

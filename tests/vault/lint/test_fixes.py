@@ -7,7 +7,7 @@ from lorestudio.domain.records import replace
 from lorestudio.domain.texts import difference_lines
 from lorestudio.vault import front_matter
 from lorestudio.vault.lint import linter
-from lorestudio.vault.lint.fixes import Repair, work_out
+from lorestudio.vault.lint.fixes import MOST_FIXES, Repair, most_fixes, work_out
 from lorestudio.vault.lint.linter import Linter
 from lorestudio.vault.lint.model import Finding, Fix, FixSpec
 from lorestudio.vault.note.document import NoteDocument
@@ -206,3 +206,16 @@ def test_of_a_list_as_long_as_a_book_the_first_fixes_are_worked_out_and_made(mon
     assert list(repair.titles) == [fix.title for fix in fixes]
     assert read < 40 * len(long)
     assert sum(finding.fix is not None for finding in checks.note(vault, A, long)) == len(fixes)
+
+
+def test_safe_fixes_and_others_take_no_room_of_one_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(linter, "most_fixes", lambda _text: 1)
+    text = note("keys: [a b]\nKEYS: [c d]\npriority: 5\nPRIORITY: 6\nrequires: [Nobody, Noone]")
+    checks, vault = Linter(), scope({"A.md": text})
+    for found in (checks.run(vault).findings, checks.note(vault, A, text)):
+        assert sorted(finding.fix.safe for finding in found if finding.fix is not None) == [False, True]
+
+
+def test_as_many_fixes_are_worked_out_as_a_note_is_short() -> None:
+    assert [most_fixes(note("x" * length)) for length in (0, 5_000, 600_000)] == [MOST_FIXES, 100, 1]
+    assert most_fixes("x" * 600_000) == MOST_FIXES  # that is no front matter

@@ -24,8 +24,9 @@ FILES = {
 
 def test_where_things_stand() -> None:
     text = '---\ntags: [lorebook]\nkeys:\n  - quay\n  - "ai"\nrequires:\n  - Nobody\n---\n\nText\nwith [[Nobody]].\n'
+    text += "<<<<<<< a\n=======\n>>>>>>> b\n"
     lines = {finding.code: finding.line for finding in findings({"A.md": text})}
-    assert (lines["K01"], lines["G01"], lines["L01"]) == (5, 7, 11)
+    assert (lines["K01"], lines["G01"], lines["L01"], lines["E59"]) == (5, 7, 11, 12)
 
 
 def test_lines_after_carriage_returns_and_a_byte_order_mark() -> None:
