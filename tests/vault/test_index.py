@@ -270,6 +270,8 @@ def test_a_second_look_at_what_is_unchanged_holds_nothing_twice(tmp_path: Path) 
     seen = update(state, [again], SETTINGS, CHARS_4).state.assembly
     assert seen.index is state.index
     assert seen.titles is state.assembly.titles
+    counted = update(state, [scan_folder(tmp_path, state.files(0))], SETTINGS, CHARS_3_35).state.assembly
+    assert (counted.index is state.index, counted.counter) == (True, CHARS_3_35.identity)
 
 
 def test_files_that_changed_a_moment_ago_are_read_again(tmp_path: Path) -> None:
