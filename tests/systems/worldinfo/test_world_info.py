@@ -301,20 +301,25 @@ def test_texts_of_card_and_persona_lose_the_blanks_around_them_and_stand_in_no_o
     here = replace(here, setup=replace(here.setup, persona=Persona(text="  A rider\r\nof {{char}}{{scenario}}. \n")))
     system = kind_of("worldinfo").make(WorldInfoSettings(book=file, source=BOOKS), here.scene())
     (trace,) = asyncio.run(Simulator(here, system).replay())
-    assert {"[A rider", "of Ottoline.] [Of Ottoline.]"} <= set(lines_of(trace))
+    assert "[A rider\nof Ottoline.] [Of Ottoline.]" in [block.text for block in trace.prompt]
 
 
 def test_a_scenario_has_every_text_of_the_card_that_a_macro_stands_for(tmp_path: Path) -> None:
     file = world(
-        tmp_path, "Eldoria", {"constant": True, "content": "{{mesExamples}} {{charPrompt}}{{charInstruction}}"}
+        tmp_path,
+        "Eldoria",
+        {"constant": True, "content": "{{mesExamples}} {{charPrompt}}{{charInstruction}}"},
+        {"constant": True, "content": "{{charPersonality}} {{charDepthPrompt}}"},
     )
-    told = {"system_prompt": "Be her.", "post_history_instructions": "Go on."}
-    here = project(tmp_path, CARD | told)
+    told = {"personality": "Late.", "system_prompt": "Be her.", "post_history_instructions": "Go on."}
+    here = project(tmp_path, CARD | told | {"extensions": {"depth_prompt": {"prompt": "Sigh."}}})
     settings = WorldInfoSettings(book=file, source=BOOKS)
     simulator = Simulator(here, world_info_system(settings, here.scene()))
-    asyncio.run(simulator.replay())
+    (trace,) = asyncio.run(simulator.replay())
     texts = {name: text for name, text in CARD.items() if isinstance(text, str) and name != "name"}
-    assert world_info_system(settings, here.scene()).scenario_fields()["card"] == texts | told
+    texts |= told | {"depth_prompt": "Sigh."}
+    assert world_info_system(settings, here.scene()).scenario_fields()["card"] == texts
+    assert "Late. Sigh." in lines_of(trace)
     assert export_turn(simulator, simulator.generations[0]).differing == ()
 
 
