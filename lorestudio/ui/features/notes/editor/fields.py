@@ -280,10 +280,11 @@ class _Growing(QPlainTextEdit):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Qt: see the class."""
-        if event.key() not in {Qt.Key.Key_Return, Qt.Key.Key_Enter}:
-            super().keyPressEvent(event)
-        elif self.lines:
-            self.insertPlainText("\n")  # with Shift Qt would write U+2028
+        if event.key() in {Qt.Key.Key_Return, Qt.Key.Key_Enter}:
+            if not self.lines:
+                return
+            event.setModifiers(event.modifiers() & ~Qt.KeyboardModifier.ShiftModifier)  # else Qt would write U+2028
+        super().keyPressEvent(event)
 
     def insertFromMimeData(self, source: QMimeData) -> None:
         """Qt: see the class."""

@@ -293,6 +293,13 @@ def test_enter_begins_a_line_where_the_note_has_several_with_shift_too(held, qtb
         qtbot.keyClick(field.edit, Qt.Key.Key_Return, pressed)
         assert field.edit.toPlainText() == after
     assert told == ["One\n\ntwo"], "no U+2028, which YAML has to escape"
+    field.show_value("\n".join(map(str, range(20))))
+    field.edit.moveCursor(QTextCursor.MoveOperation.End)
+    qtbot.keyClick(field.edit, Qt.Key.Key_Return, pressed)
+    assert field.edit.rect().contains(field.edit.cursorRect()), "more lines than the field has room for"
+    field.show_value("One\ntwo")
+    qtbot.keyClick(field.edit, Qt.Key.Key_Return, pressed | Qt.KeyboardModifier.ControlModifier)
+    assert field.edit.toPlainText() == "One\ntwo"
 
 
 def test_what_cannot_be_edited_shows_its_first_lines(held) -> None:
