@@ -402,11 +402,11 @@ class BodyEdit(QPlainTextEdit):
         """Begin the next line of a list or a quotation as this one does; where nothing stands in this one, move it out
         a step or end the list. With Shift the next line belongs to the same item: Qt would write U+2028 there.
         """
-        cursor = self.textCursor()
-        line, pressed = cursor.block().text(), event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
-        found = _ITEM.fullmatch(line)
+        cursor, pressed = self.textCursor(), event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
+        found = _ITEM.fullmatch(cursor.block().text())
         if pressed == Qt.KeyboardModifier.ShiftModifier:
-            item = _BULLET.match(line[: cursor.positionInBlock()])
+            first = self.document().findBlock(cursor.selectionStart())
+            item = _BULLET.match(first.text()[: cursor.selectionStart() - first.position()])
             cursor.insertText("\n" + (re.sub(r"\S", " ", item[0]) if item is not None else ""))
         elif pressed or found is None or cursor.hasSelection() or cursor.positionInBlock() < length(found[1]):
             return False
@@ -424,7 +424,6 @@ class BodyEdit(QPlainTextEdit):
             cursor.movePosition(QTextCursor.MoveOperation.EndOfBlock, _KEEP)
             cursor.removeSelectedText()
         self.setTextCursor(cursor)
-        self.ensureCursorVisible()
         return True
 
     def focusNextPrevChild(self, next: bool) -> bool:  # noqa: A002  # Qt's name and place

@@ -308,11 +308,12 @@ def test_enter_goes_on_with_a_list_and_ends_it(make_editor, qtbot, line: str, af
 
 
 def test_enter_counts_on_in_the_rest_of_a_numbered_list_as_one_step(make_editor, qtbot) -> None:
-    text = PLAIN.replace("A dragon.", "1. one\n2. two\n   5. in\n3. three\n\n7. other")
+    text = PLAIN.replace("A dragon.", "1. one\n2. two\n   5. in\n   7. too\n3. three\n\n7. other")
     editor = make_editor(text)
     place(editor, "one", end=True)
     qtbot.keyClick(editor.body, Qt.Key.Key_Return)
-    assert editor.buffer.text == PLAIN.replace("A dragon.", "1. one\n2. \n3. two\n   5. in\n4. three\n\n7. other")
+    after = "1. one\n2. \n3. two\n   5. in\n   7. too\n4. three\n\n7. other"
+    assert editor.buffer.text == PLAIN.replace("A dragon.", after)
     assert editor.body.textCursor().block().text() == "2. "
     editor.undo()
     assert editor.buffer.text == text
@@ -330,6 +331,38 @@ def test_shift_and_enter_begin_a_line_of_the_same_item(make_editor, qtbot, line:
     assert editor.buffer.text == PLAIN.replace("A dragon.", after), "no U+2028, which no other program shows as a line"
 
 
+CTRL, KEYPAD, SHIFT = (getattr(Qt.KeyboardModifier, f"{name}Modifier") for name in ("Control", "Keypad", "Shift"))
+
+
+@pytest.mark.parametrize(
+    ("chosen", "key", "pressed", "after"),
+    [
+        ("", Qt.Key.Key_Enter, KEYPAD, "- One\n- \n- Two\nEnd"), ("", Qt.Key.Key_Return, CTRL, "- One\n- Two\nEnd"),
+        ("One", Qt.Key.Key_Return, KEYPAD, "- \n\n- Two\nEnd"), ("e\n- Tw", Qt.Key.Key_Return, SHIFT, "- On\n  o\nEnd"),
+        ("o\nEn", Qt.Key.Key_Enter, SHIFT | KEYPAD, "- One\n- Tw\n  d"),
+    ],
+)  # fmt: skip
+def test_enter_over_what_is_chosen_and_with_other_keys(make_editor, qtbot, chosen: str, key, pressed, after) -> None:
+    editor = make_editor(PLAIN.replace("A dragon.", "- One\n- Two\nEnd"))
+    text, cursor = editor.buffer.text, editor.body.textCursor()
+    cursor.setPosition(text.index(chosen) if chosen else text.index("One") + 3)
+    cursor.setPosition(cursor.position() + len(chosen), QTextCursor.MoveMode.KeepAnchor)
+    editor.body.setTextCursor(cursor)
+    qtbot.keyClick(editor.body, key, pressed)
+    assert editor.buffer.text == PLAIN.replace("A dragon.", after)
+
+
+def test_the_next_item_of_a_list_is_in_sight(make_editor, qtbot) -> None:
+    editor = make_editor(PLAIN.replace("A dragon.", "\n".join(f"- {place}" for place in range(200))))
+    editor.show()
+    editor.body.moveCursor(QTextCursor.MoveOperation.End)
+    editor.body.moveCursor(QTextCursor.MoveOperation.Left)
+    for _ in range(3):
+        qtbot.keyClick(editor.body, Qt.Key.Key_Return)
+        assert editor.body.viewport().rect().contains(editor.body.cursorRect())
+        qtbot.keyClick(editor.body, "x")
+
+
 def test_a_bracket_or_a_mark_typed_over_a_selection_goes_around_it(make_editor, qtbot) -> None:
     editor = make_editor(PLAIN.replace("A dragon.", "A\u00a0dragon 🐉\nrests."))
     text, cursor = editor.buffer.text, editor.body.document().find("dragon 🐉")
@@ -342,6 +375,7 @@ def test_a_bracket_or_a_mark_typed_over_a_selection_goes_around_it(make_editor, 
     editor.undo()
     assert editor.buffer.text == text
     editor.body.setReadOnly(True)
+    editor.body.setTextCursor(editor.body.document().find("dragon"))
     qtbot.keyClicks(editor.body, "*")
     assert editor.buffer.text == text
 
