@@ -254,7 +254,7 @@ class ProposalDetail(QWidget):
         self._shown = proposal
         self._pages.setCurrentIndex(1)
         self.title.setText(proposal.title)
-        self.title.setToolTip(plain(str(proposal.path)))
+        self.title.setToolTip(plain(f"{proposal.title}\n{proposal.path}"))
         if not typed or self.field.toPlainText().strip() == "":
             text = _as_text(proposal.after)
             with QSignalBlocker(self.field):

@@ -163,6 +163,7 @@ def test_a_proposal_is_told_its_weightiest_first_and_decided_once(theme: Theme, 
     at = row(made=made)
     detail.set_busy(False, can_ask_again=True, source="tiny")
     detail.show_row(at, NOTHING)
+    assert detail.title.toolTip() == f"{made.title}\n{made.path}", "of a long title the end is not seen"
     words, room = detail.words.text(), detail._words_area.height()
     order = [words.index(each) for each in ("Torn.", "Look: It is long.", "It is a bell.", "It is short. Answered by")]
     assert order == sorted(order)
