@@ -1111,7 +1111,7 @@ def test_theirs_is_taken_with_its_button(alone) -> None:
     pane.bar.pressed.emit("theirs")
     alone.settle()
     assert pane.source.toPlainText().endswith("Theirs.\n")
-    assert (pane.unsaved, pane.bar.isHidden()) == (False, True)
+    assert (pane.unsaved, pane.bar.isHidden(), pane.compare()) == (False, True, None)
     pane.bar.pressed.emit("mine")  # that was decided
     alone.settle()
     assert pane.path.read_text(encoding="utf-8").endswith("Theirs.\n")
@@ -1161,7 +1161,10 @@ def test_a_clash_of_another_note_is_not_said_here(alone) -> None:
     alone.choose(SKARN)
     assert "changed on disk meanwhile" in pane.bar.label.text()
     pane.bar.closed.emit()
-    assert pane.bar.isHidden()
+    assert (pane.bar.isHidden(), pane.compare()) == (True, None)
+    pane.save()
+    alone.settle()
+    assert not pane.bar.isHidden(), "it is told of again, and nothing was written over"
 
 
 def test_who_comes_back_to_the_window_sees_what_changed_elsewhere(alone) -> None:
