@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QAbstractButton, QMenu, QToolButton, QWidget
 from lorestudio.ui.features.controls.chips import ControlChip
 from lorestudio.ui.shell.qt import plain, takes_f2
 from lorestudio.ui.shell.theme import Theme, scaled
-from lorestudio.ui.shell.words import tr
+from lorestudio.ui.shell.words import count, tr
 from lorestudio.ui.widgets.layouts import GAP, Wrapping, chip_height, draw_ground, iconed, in_lines, label, named, tool
 from lorestudio.ui.widgets.paint import draw_glyph, set_inks
 
@@ -301,6 +301,7 @@ class ControlBar(Wrapping):
 
     def _name_more(self, hidden: int) -> None:
         self.more.setText(tr("Less") if self._unfolded else tr("+{hidden}", hidden=hidden))
-        name = tr("Show less") if self._unfolded else tr("Show {hidden} more choices for this chat", hidden=hidden)
+        choices = count(hidden, "more choice", "more choices")
+        name = tr("Show less") if self._unfolded else tr("Show {choices} for this chat", choices=choices)
         named(self.more, name, name)
         self.more.setChecked(self._unfolded)
