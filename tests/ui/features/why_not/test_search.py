@@ -9,7 +9,7 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QLabel
+from PySide6.QtWidgets import QLabel, QPushButton
 
 from lorestudio.domain.chat import Generation
 from lorestudio.domain.entry import Entry
@@ -261,6 +261,7 @@ def test_a_note_without_a_folder_is_not_changed(window: MainWindow) -> None:
     edit = Change("priority", "Raise it", note=NoteEdit("elsewhere", note.filename, {"priority": 1}))
     window.features.why_not.page.wanted.emit(edit)
     assert "the notes have no folder" in window.bars.texts[-1]
+    assert [each.text() for each in window.bars.findChildren(QPushButton)] == []
 
 
 def test_rows_that_a_filter_hid_are_asked_about_once_they_are_in_sight(window: MainWindow) -> None:
