@@ -380,6 +380,19 @@ def test_a_bracket_or_a_mark_typed_over_a_selection_goes_around_it(make_editor, 
     assert editor.buffer.text == text
 
 
+def test_each_sign_that_goes_around_has_its_own_end_and_any_other_replaces(make_editor, qtbot) -> None:
+    editor = make_editor(PLAIN)
+    found = []
+    for sign in "[({\"'`*_~=])x":
+        editor.body.setTextCursor(editor.body.document().find("dragon"))
+        qtbot.keyClicks(editor.body, sign)
+        found.append(editor.body.document().findBlock(PLAIN.index("A dragon")).text())
+        editor.undo()
+        assert editor.buffer.text == PLAIN
+    around = ("[]", "()", "{}", '""', "''", "``", "**", "__", "~~", "==")
+    assert found == [*(f"A {opens}dragon{closes}." for opens, closes in around), "A ].", "A ).", "A x."]
+
+
 @pytest.mark.parametrize(
     ("lines", "chosen", "moved"),
     [
