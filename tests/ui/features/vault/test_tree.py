@@ -83,6 +83,12 @@ def test_notes_of_one_title_are_told_apart_by_their_files() -> None:
     assert [row.data(ACCESSIBLE_TEXT).split(", normal")[0] for row in rows] == [
         "Bell", f"Bell, {names[1]}", "Skarn the Red",
     ]  # fmt: skip
+    model.set_index(VaultIndex((entries[1], entries[0]), vaults=("vault",)))
+    first, second = (model.index(row, 0).data(ACCESSIBLE_TEXT) for row in range(2))
+    assert first.startswith(f"Bell, {names[1]}"), "a row that has none above it"
+    assert second.startswith("Bell, normal")
+    model.set_index(VaultIndex((entries[1], entries[2]), vaults=("vault",)))
+    assert model.index(0, 0).data(ACCESSIBLE_TEXT).startswith("Bell, normal"), "its file says nothing more"
 
 
 def test_two_vaults_get_a_branch_each() -> None:
