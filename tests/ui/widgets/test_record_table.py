@@ -413,9 +413,11 @@ def test_home_and_end_go_to_the_ends_of_the_rows_and_take_all_with_shift(qtbot: 
     made.show()
     key, shift = Qt.Key, Qt.KeyboardModifier.ShiftModifier
     made.select_places([1], 1)
+    made.setCurrentIndex(made.model().index(1, 1))
     for pressed, place in ((key.Key_End, 3), (key.Key_Home, 0)):
         QTest.keyClick(made, pressed)
         assert made.selected_places() == [place]
+        assert made.currentIndex().column() == 1, "the keyboard stays in its column"
     QTest.keyClick(made, key.Key_Down)
     QTest.keyClick(made, key.Key_End, shift)
     assert made.selected_places() == [1, 2, 3]

@@ -495,7 +495,12 @@ def test_an_empty_tree_has_no_rows() -> None:
 
 def test_what_a_filter_looks_in_takes_a_byte_a_letter() -> None:
     told = "\u201cPlace\u201d is \ud800. " * 100  # the quotation marks make four bytes of two letters
-    assert sys.getsizeof(search_text(Finding("K01", Severity.INFO, "v", "n.md", 1, "keys", 1, told, ""))) < 2300
+    finding, model = Finding("K01", Severity.INFO, "v", "n.md", 1, "keys", 1, told, ""), ProblemTree()
+    assert sys.getsizeof(search_text(finding)) < 2300
+    model.set_findings([finding])
+    for words, shown in (("\ud800 \u201cplace\u201d", 1), ("\ud801", 0)):
+        model.set_filter(words, Severity.INFO)
+        assert model.shown == shown
 
 
 def test_of_very_many_findings_the_first_have_rows_and_a_filter_finds_the_others() -> None:
@@ -808,6 +813,7 @@ def test_a_finding_about_no_note_leads_to_no_file(filled: Stage) -> None:
     node = ProblemNode(found.message, found.severity, "", found)
     filled.pane.model.root.add(node)
     filled.pane._go(node)
+    filled.pane.tree.pressed.emit(ProblemNode("5 more; filter to see them", Severity.INFO))
     assert filled.jumps == []
     assert filled.pane._title(found) == "Settings, vault and chat"
 
