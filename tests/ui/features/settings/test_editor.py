@@ -160,6 +160,10 @@ def test_the_list_keeps_its_setting_and_says_when_nothing_is_there(view, model) 
     view.entered.connect(lambda: entered.append(1))
     QTest.keyClick(view.search, Qt.Key.Key_Return)
     assert entered == [1]
+    QTest.keyClick(view.tree, Qt.Key.Key_Return)  # on the setting; on its heading it opens and closes that
+    view.tree.setCurrentIndex(view.tree.currentIndex().parent())
+    QTest.keyClick(view.tree, Qt.Key.Key_Return)
+    assert entered == [1, 1]
 
 
 def test_a_stage_opens_alone_and_headings_open_and_close(view, model) -> None:
