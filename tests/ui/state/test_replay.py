@@ -86,7 +86,8 @@ def test_as_much_is_run_as_is_wanted(session: Session, qtbot: QtBot) -> None:
     session.replays.run_all()
     ready(session, qtbot)
     assert set(session.runs.traces) == set(session.generations)
-    assert session.runs.complete() is not None
+    assert session.runs.complete() is session.runs.complete(session.choice) is not None
+    assert session.runs.complete(replace(session.choice, system="world-info")) is None, "nobody has run that"
 
 
 def test_a_replay_that_is_stopped_says_how_far_it_came_and_the_next_takes_its_place(
