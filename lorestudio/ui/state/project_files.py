@@ -484,9 +484,23 @@ class Reading(QObject):
 
     def take_at_once(self, *, at_once: bool) -> None:
         """Take in what changes in the vaults without asking, also what waits, or say it and wait from now on."""
-        self.at_once, project = at_once, self._session.project
-        if at_once and self._waiting and project is not None and project.vault_state is self._waiting[0]:
-            self._vaults_changed(self._waiting[1])
+        self.at_once = at_once
+        if at_once:
+            self._take_waiting()
+
+    def note_moved(self, before: Path, now: Path) -> None:
+        """Take in that another program gave a note another name, with whatever else was told of the vaults: links to
+        it in other notes, say.
+        """
+        if not self._take_waiting():
+            self.notes_written([before, now])
+
+    def _take_waiting(self) -> bool:
+        project, waiting = self._session.project, self._waiting
+        if project is None or waiting is None or project.vault_state is not waiting[0]:
+            return False
+        self._vaults_changed(waiting[1], wanted=True)
+        return True
 
     def notes_written(self, paths: Collection[Path]) -> None:
         """Take in notes that were written, made, moved or removed from here, and run the chat again with them."""
@@ -667,7 +681,7 @@ class Reading(QObject):
         why = tr("Notes were saved after this run. The results below are from before.")
         self._session.set_project(replace(now, index=state.index, vault_state=state), renewed=why)
 
-    def _vaults_changed(self, news: LibraryNews) -> None:
+    def _vaults_changed(self, news: LibraryNews, *, wanted: bool = False) -> None:
         """The vaults are not as they were read: taken in at once where nothing rests on what was read, else said.
 
         What rests on it is a run, unless a person wants it so, or an unsaved text of a note that is gone.
@@ -690,8 +704,9 @@ class Reading(QObject):
         told = tr("The vault has changed on disk: {changes}.", changes=changes)
         why = tr("{told} The results below are from before.", told=told)
         opened = news.reason is RefreshReason.OPENED
-        free = not session.busy or (self.at_once and self._runs.replaying)  # what is read would take its place
-        may = free and (self.at_once or opened or not self._runs.traces)
+        wanted = wanted or self.at_once
+        free = not session.busy or (wanted and self._runs.replaying)  # what is read would take its place
+        may = free and (wanted or opened or not self._runs.traces)
         if may and not _lost(project, news.index, self.unsaved()):
             now = replace(project, index=news.index, vault_state=news.state)
             session.set_project(now, renewed="" if opened else why)

@@ -225,6 +225,57 @@ def test_an_unsaved_text_goes_on_in_the_file_that_another_program_renamed(make_w
 
 
 @pytest.mark.always
+@pytest.mark.parametrize("copied", [False, True])
+def test_an_open_note_follows_its_file_to_its_new_name_also_where_a_run_rests_on_it(
+    make_window, qtbot, tmp_path, copied: bool
+):
+    path, wall = write(tmp_path / "vault", "Gate"), write(tmp_path / "vault", "Wall", "See [[Gate]].")
+    if copied:  # what was there before is another note
+        (tmp_path / "vault" / "Zoo.md").write_bytes(path.read_bytes())
+    window = make_window(cache_file=tmp_path / "vaults.sqlite", make_simulator=Simulator)
+    session, pane, new = window.session, window.entry, tmp_path / "vault" / "house" / "Door.md"
+    session.reading.open([tmp_path / "vault"], write_chat(tmp_path / "chat.jsonl"))
+    qtbot.waitUntil(lambda: bool(session.runs.traces) and not session.busy and session.jobs.idle)
+    window.selection.choose_entry(0)
+    qtbot.waitUntil(lambda: pane.editor.buffer is not None and session.jobs.idle)
+    buffer = pane.editor.buffer
+    pane.editor.body.insertPlainText("Well. ")
+    pane.editor.undo()
+    qtbot.wait(300)
+    wall.write_text(wall.read_text(encoding="utf-8").replace("[[Gate]]", "[[Door]]"), encoding="utf-8")
+    new.parent.mkdir()
+    path.rename(new)
+    qtbot.waitUntil(lambda: pane.path == new and session.jobs.idle and not session.busy, timeout=15_000)
+    assert (pane.editor.buffer, pane.bar.isHidden()) == (buffer, True)
+    assert (window.bars.texts, session.runs.stale) == ([], "")
+    assert session.note_path(window.selection.note_of(session)) == new
+    assert [each.filename for each in session.project.index.notes if "Zoo" not in each.filename] == [
+        "Wall.md", "house/Door.md"
+    ]  # fmt: skip
+    assert "See Door." in session.project.index.note(("vault", "Wall.md")).content
+    buffer.document.redo()
+    window.run("entry.save")
+    qtbot.waitUntil(lambda: not window.context.drafts.all and session.jobs.idle)
+    assert ("Well. " in new.read_text(encoding="utf-8"), path.exists()) == (True, False)
+
+
+@pytest.mark.always
+def test_an_open_note_whose_file_is_gone_is_not_taken_for_a_copy_that_lay_there_before(make_window, qtbot, tmp_path):
+    path = write(tmp_path / "vault", "Gate")
+    (tmp_path / "vault" / "Zoo.md").write_bytes(path.read_bytes())
+    window = make_window(cache_file=tmp_path / "vaults.sqlite", make_simulator=Simulator)
+    session, pane = window.session, window.entry
+    session.reading.open([tmp_path / "vault"], write_chat(tmp_path / "chat.jsonl"))
+    qtbot.waitUntil(lambda: bool(session.runs.traces) and not session.busy and session.jobs.idle)
+    window.selection.choose_entry(0)
+    qtbot.waitUntil(lambda: pane.editor.buffer is not None and session.jobs.idle)
+    path.unlink()
+    pane.store.check(path)
+    qtbot.waitUntil(lambda: "not on disk any more" in pane.bar.label.text())
+    assert pane.path == path
+
+
+@pytest.mark.always
 @pytest.mark.parametrize("name", ["Door.md", "house/Gate.md"])
 def test_a_note_that_another_program_renames_is_looked_at_under_its_new_name(make_window, qtbot, tmp_path, name: str):
     path = write(tmp_path / "vault", "Gate")

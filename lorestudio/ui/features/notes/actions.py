@@ -234,7 +234,7 @@ class NotesFeature(Feature):
     def _note_moved(self, before: Path, now: Path) -> None:
         self.context.place.moved({before: now})
         self.context.history.moved({before: now})
-        self.context.session.reading.reload()
+        self.context.session.reading.note_moved(before, now)
 
     def _go_to_restored(self, item: Unsaved) -> None:
         context, project = self.context, self.context.session.project

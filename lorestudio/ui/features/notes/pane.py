@@ -16,6 +16,7 @@ from PySide6.QtGui import QDesktopServices, QFontMetricsF, QPainter, QPaintEvent
 from PySide6.QtWidgets import QFrame, QTabBar, QTextBrowser, QWidget
 
 from lorestudio.domain.entry import Entry, LeftOutNote, VaultIndex
+from lorestudio.domain.records import replace
 from lorestudio.studio.notes.book_entries import is_book_entry, parsed_entry, ranked_by_order
 from lorestudio.studio.notes.vault_notes import attachments, read_aliases
 from lorestudio.studio.project.project import Project
@@ -156,8 +157,8 @@ WRITE, TEXT, SOURCE = range(3)
 class EntryPane(Pane):
     """Follows the chosen note. Unsaved text is kept per file, so that looking elsewhere loses nothing.
 
-    `saved` follows a successful save with the file's path. `moved` carries the path of an unsaved text before and now,
-    where another program gave the file another name. `create_wanted` carries the title of a note that a link
+    `saved` follows a successful save with the file's path. `moved` carries the path of a note before and now, where
+    another program gave the file another name. `create_wanted` carries the title of a note that a link
     leads to, that does not exist, and that the person wants.
     """
 
@@ -629,7 +630,11 @@ class EntryPane(Pane):
     def _clashed(self, buffer: NoteBuffer, found: OnDisk) -> None:
         if buffer.path != self.path:
             return
-        self._clash = found
+        new = (each for each in found.moved if self._session.note_at(each) is None and self._drafts.get(each) is None)
+        self._clash = found = replace(found, moved=tuple(new))
+        if len(found.moved) == 1 and not self.unsaved:
+            self._go_on(buffer, found.moved[0])
+            return
         self._ask_about_file(buffer, found)
         if self._saved_again:  # what it asks has to be answered first
             self.bar.focus_first()
@@ -639,11 +644,11 @@ class EntryPane(Pane):
         name = self._session.called(buffer.path)
         if found.text is None:
             again = ("mine", tr("Write it again"))
-            if found.moved is None:
+            if len(found.moved) != 1:
                 text = tr("“{name}” is not on disk any more. Your text is kept here.", name=name)
                 self._say(text, "warning", (again,))
             else:
-                text = tr("“{name}” is “{new}” now. Your text is kept here.", name=name, new=found.moved.name)
+                text = tr("“{name}” is “{new}” now. Your text is kept here.", name=name, new=found.moved[0].name)
                 self._say(text, "warning", (("moved", tr("Go on there")), again))
             return
         text = tr("“{name}” has changed on disk meanwhile. Your text is kept here; nothing was overwritten.", name=name)
@@ -689,11 +694,21 @@ class EntryPane(Pane):
         elif button == "mine":
             self._clash = None
             self.store.save_over(buffer, found)
-        elif button == "moved" and found.moved is not None:
-            self._say_nothing()
-            self.store.go_on(buffer, found.moved, partial(self.moved.emit, buffer.path, found.moved))
+        elif button == "moved":
+            self._go_on(buffer, found.moved[0])
         elif button == "compare":
             self.compare()
+
+    def _go_on(self, buffer: NoteBuffer, path: Path) -> None:
+        """Follow the file of the note that is shown to its new name."""
+        before = buffer.path
+
+        def gone_on() -> None:
+            self.path = path if self.path == before else self.path
+            self.moved.emit(before, path)
+
+        self._say_nothing()
+        self.store.go_on(buffer, path, gone_on)
 
     def show_preview(self, preview: object) -> None:
         """Say what a preview found out about the keys of the note that is shown; None says nothing."""

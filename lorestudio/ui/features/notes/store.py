@@ -36,15 +36,15 @@ Writer = Callable[[Path, str, str | None], str]
 
 
 class OnDisk(Struct, frozen=True):
-    """What a file holds now: its text and digest, both None where it is gone. `moved` is the one that has its text."""
+    """What a file holds now: its text and digest, both None where it is gone. `moved` are those that have its text."""
 
     text: str | None
     digest: str | None
-    moved: Path | None = None
+    moved: tuple[Path, ...] = ()
 
 
 def look(path: Path, home: Path | None = None, before: bytes = b"") -> OnDisk:
-    """Read a file that may be gone; then the one note below `home` that holds what it held `before` is named.
+    """Read a file that may be gone; then the notes below `home` that hold what it held `before` are named.
 
     Raises VaultError where it is there and cannot be read.
     """
@@ -53,18 +53,18 @@ def look(path: Path, home: Path | None = None, before: bytes = b"") -> OnDisk:
     except VaultError:
         if is_there(path):
             raise
-        return OnDisk(None, None, _moved(home, before) if home is not None and before else None)
+        return OnDisk(None, None, _moved(home, before) if home is not None and before else ())
     return OnDisk(text, digest)
 
 
-def _moved(home: Path, before: bytes) -> Path | None:
+def _moved(home: Path, before: bytes) -> tuple[Path, ...]:
     found = []
     for place, names in walked(home):
         for path in (place / name for name in names if name.endswith(".md")):
             with suppress(OSError):
                 if path.stat().st_size == len(before) and read_whole(path) == before:
                     found.append(path)
-    return found[0] if len(found) == 1 else None
+    return tuple(found)
 
 
 class NoteStore(QObject):
@@ -226,13 +226,15 @@ class NoteStore(QObject):
             self.save(buffer.path, self.home(buffer.path) if found.text is None else None)
 
     def go_on(self, buffer: NoteBuffer, path: Path, then: Callable[[], object]) -> None:
-        """Keep the unsaved text for the file that has the note's name now, and go on with `then`."""
-        if self._waits(partial(self.go_on, buffer, path, then)):
+        """The note has this file from now on, with what is unsaved of it and its undo history; go on with `then`."""
+        if self._waits(partial(self.go_on, buffer, path, then)) or self.buffers.get(buffer.path) is not buffer:
             return
-        self.restore(path, buffer.text, buffer.digest, then)
-        self.buffers.drop(buffer.path)
-        self._drafts.drop(buffer.path)
-        self._forget_copy(buffer.path)
+        before = buffer.path
+        self.buffers.move(buffer, path)
+        self._drafts.drop(before)
+        self._forget_copy(before)
+        self.note_typed(buffer)
+        then()
 
     def take_theirs(self, buffer: NoteBuffer, found: OnDisk) -> None:
         """Take what is on disk; undo leads back to one's own text."""
@@ -298,6 +300,8 @@ class NoteStore(QObject):
         self._saving.clear()
         logger.warning("saving %s failed: %s", path.name, error)
         self._do_waiting()
+        if buffer.path != path:
+            return  # it goes on in another file by now
         if isinstance(error, ChangedOnDisk):
             self._look(path, partial(self._tell, self.clashed, buffer), partial(self._tell, self.save_failed, buffer))
         else:

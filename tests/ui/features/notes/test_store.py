@@ -296,8 +296,33 @@ def test_a_note_that_was_renamed_while_it_is_written_is_gone_on_with_after_that(
     assert store.buffers.get(path) is buffer
     gate.set()
     done()
-    assert (store.buffers.get(path), store.buffers.get(new).text) == (None, f"mine {TEXT}")
-    assert told.names == ["opened", "went on"]
+    assert (store.buffers.get(path), store.buffers.get(new), buffer.path) == (None, buffer, new)
+    assert (told.names, buffer.text) == (["went on"], f"mine {TEXT}")
+    buffer.document.undo()
+    assert buffer.text == TEXT, "what can be undone goes along"
+
+
+def test_a_note_that_is_given_up_while_it_is_written_goes_on_nowhere(store, told, buffer, path, done, gate) -> None:
+    typed(buffer, "mine ")
+    store.save(path)
+    store.reopen(path)
+    store.go_on(buffer, path.with_name("Wyrm.md"), lambda: told.all.append(("went on", buffer)))
+    gate.set()
+    done()
+    assert told.names == ["saved", "opened"]
+    assert [each.path for each in store.buffers.all()] == [path]
+
+
+def test_all_notes_that_hold_what_a_file_that_is_gone_held_are_told(store, told, buffer, path, done) -> None:
+    store.home = lambda each: each.parent
+    new = path.rename(path.with_name("Wyrm.md"))
+    copy, other = path.parent / "old" / "Skarn.md", path.with_name("Other.md")
+    copy.parent.mkdir()
+    copy.write_bytes(new.read_bytes())
+    other.write_bytes(new.read_bytes().replace(b"dragon", b"serpen"))
+    store.check(path)
+    done()
+    assert told.all == [("clashed", OnDisk(None, None, (new, copy)))]
 
 
 def test_what_begins_after_all_was_saved_where_nothing_was_unsaved_is_being_written(

@@ -248,6 +248,12 @@ class Buffers(QObject):
         self._buffers[path] = made
         return made
 
+    def move(self, buffer: NoteBuffer, path: Path) -> None:
+        """The text of a note belongs to this file from now on; what was open under that path is given up."""
+        self.drop(path)
+        self._buffers[path] = self._buffers.pop(buffer.path)
+        buffer.path = path
+
     def use(self, buffer: NoteBuffer) -> None:
         """This one is looked at now; of the others, only the latest and the unsaved are kept."""
         self._buffers[buffer.path] = self._buffers.pop(buffer.path, buffer)
