@@ -187,6 +187,8 @@ _MARKDOWN = re.compile(
         (?:[ \t]+(?:"[^"\n]*"|'[^'\n]*'))?[ \t]*\)""",
     re.VERBOSE,
 )
+_HEADINGS = re.compile(r"^#{1,6}[ \t](.*)", re.MULTILINE)
+_NO_WORDS = re.compile(r"(?:[\s:#|^\\]|%%|\[\[|\]\])+")
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:|//")
 _PERCENT = re.compile(r"(?:%[0-9A-Fa-f]{2})+")
 
@@ -219,6 +221,24 @@ def heading(text: str, body_start: int) -> tuple[int, int] | None:
     """
     found = _first_heading(text, body_start)
     return None if found is None else found.span()
+
+
+def headings(text: str) -> Iterator[tuple[int, str]]:
+    """What a link may lead to behind its `#`: the headings that Obsidian sees, as `heading_words`, and their lines,
+    counted from 1.
+    """
+    text = text.removeprefix(front_matter.BOM)
+    start = split_places(text)[2]
+    literal = literal_parts(text, start)
+    for found in _HEADINGS.finditer(text, start):
+        words = heading_words(found[1])
+        if words and not inside(literal, found.start()):
+            yield text.count("\n", 0, found.start()) + 1, words
+
+
+def heading_words(text: str) -> str:
+    """A heading as Obsidian writes it in a link: without what means something there."""
+    return _NO_WORDS.sub(" ", text).strip()
 
 
 def heading_text(text: str, body_start: int) -> tuple[int, int] | None:

@@ -12,9 +12,33 @@ from lorestudio.vault.links.references import (
     aliases,
     heading,
     heading_text,
+    headings,
     references,
 )
 from lorestudio.vault.note.spans import split_places
+
+# Behind the number signs stands a space or a tab; what is in the front matter or in code is no heading.
+HEADED = """---
+# no: heading
+---
+# Gate ^north
+## \tThe *old* wall: [[Skarn|a dragon]]  \r
+```
+# code
+```
+#tag
+####### seven
+a # b
+###
+# Gate 100%% sure
+"""
+
+
+def test_the_headings_of_a_note_are_found_with_their_lines_as_links_write_them() -> None:
+    assert list(headings(HEADED)) == [(4, "Gate north"), (5, "The *old* wall Skarn a dragon"), (13, "Gate 100 sure")]
+    assert list(headings("\ufeff# One\n\n# Two")) == [(1, "One"), (3, "Two")]
+    assert list(headings("")) == []
+
 
 PIECES = st.lists(
     st.sampled_from([

@@ -196,6 +196,7 @@ class EntryPane(Pane):
         self.save_button = tool(self, "", kind="text", beside=True)
         self.editor = NoteEditor(theme, self._parse, self)
         self.source = self.editor.body
+        self.editor.completer.text_of = self._text_of
         self.text = named(QTextBrowser(self), tr("Text that goes into the prompt"))
         self.text.document().setDocumentMargin(12)
         self.tabs = named(QTabBar(self, drawBase=False, expanding=False), tr("Views of the note"))
@@ -568,6 +569,13 @@ class EntryPane(Pane):
                 text += " " + tr("Follow the link again to make it.")
             self._say(text, "neutral", (("create", tr("Make this note")),) if can else ())
             self._missing = name if can else ""
+
+    def _text_of(self, link: Reference, take: Callable[[str], object]) -> None:
+        """Give the text of the note that a link leads to."""
+        note = self.editor.context.book.find(link, self.editor.source)
+        path = self._session.note_path(note) if note is not None else None if link.target else self.path
+        if path is not None:
+            self.store.text_of(path, take)
 
     def open_outside(self, url: QUrl) -> None:
         """Have the desktop open a picture or the like, or an address; say so where no program does.

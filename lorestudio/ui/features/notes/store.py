@@ -126,6 +126,17 @@ class NoteStore(QObject):
             )  # fmt: skip
         return known
 
+    def text_of(self, path: Path, take: Callable[[str], object]) -> None:
+        """Give the text of a note, at once where it is open; nothing where it cannot be read."""
+        known = self.buffers.get(path)
+        if known is not None:
+            take(known.text)
+        else:
+            self._jobs.start(
+                tr("Reading {name}", name=path.name), lambda _report: read_text(path)[0], done=take,
+                failed=lambda _error: None, owner=self,
+            )  # fmt: skip
+
     def reopen(self, path: Path) -> None:
         """Give up what was edited and read the file again."""
         if self._waits(partial(self.reopen, path)):

@@ -38,7 +38,7 @@ from lorestudio.vault.note.three_way_merge import Side
 from tests.digests import digest
 from tests.ui.conftest import drain
 from tests.ui.drawing import words_drawn
-from tests.ui.features.notes.editor.notes import link
+from tests.ui.features.notes.editor.notes import link, offered
 from tests.ui.vaults import write_vault
 from tests.ui.worlds import BELL, DAWNKEEP, LEFT_OUT, SKARN, make_project, make_trace
 
@@ -184,9 +184,26 @@ def test_the_menu_of_the_text_has_what_is_done_there(window, pane, qtbot) -> Non
         menu.close()
 
 
+def test_the_headings_of_a_note_are_offered_whether_it_is_open_or_not(window, pane, settle) -> None:
+    bell = window.session.note_path(window.session.entry(BELL))
+    bell.write_text("# Toll\n", encoding="utf-8")
+    pane.editor.body.setFocus()
+    write(pane, "\n\n## Its lair\n\n")
+    found = []
+    for target in ("", "Bell", "Skarn", "README", "Nobody", "bad"):
+        QTest.keyClicks(pane.editor.body, f" [[{target}#")
+        settle(window)
+        found.append(offered(pane.editor))
+        QTest.keyClicks(pane.editor.body, "]] ")
+    assert found == [["Its lair"], ["Toll"], ["Its lair"], [], [], []]
+
+
 def test_a_link_leads_to_the_heading_that_it_names(window, pane, settle) -> None:
-    write(pane, "\n\n## Its *lair*\n\nAshes. ^ashes\n")
-    for target, line in (("#its *lair*", "## Its *lair*"), ("#^ashes", "Ashes. ^ashes"), ("#Nothing", "Ashes. ^ashes")):
+    write(pane, "\n\n## Its *lair*\n\n# Dawn: 1 ^Dawn\n\nAshes. ^ashes\n")
+    for target, line in (
+        ("#its *lair*", "## Its *lair*"), ("#Dawn 1 Dawn", "# Dawn: 1 ^Dawn"), ("#^ashes", "Ashes. ^ashes"),
+        ("#^Dawn", "# Dawn: 1 ^Dawn"), ("#Nothing", "# Dawn: 1 ^Dawn"),
+    ):  # fmt: skip
         pane.follow(link(target))
         assert (window.selection.entry, pane.editor.body.textCursor().block().text()) == (SKARN, line)
     assert pane.editor._exists(link("#its *lair*"))

@@ -5,10 +5,10 @@ Links may use titles, file names and aliases.
 
 from __future__ import annotations
 
-import heapq
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Final
 
 from msgspec import Struct
@@ -23,36 +23,39 @@ from lorestudio.domain.texts import comparable
 from lorestudio.studio.notes.vault_notes import alias_key
 from lorestudio.ui.features.notes.editor.body import BodyEdit
 from lorestudio.ui.shell.words import tr
-from lorestudio.ui.widgets.picker import score
-from lorestudio.vault.links.references import Reference
-from lorestudio.vault.links.targets import NOTE_SUFFIX, LinkTargets, NoteNames, base_name
+from lorestudio.ui.widgets.picker import ranked
+from lorestudio.vault.links.references import Reference, headings, references
+from lorestudio.vault.links.targets import NOTE_SUFFIX, LinkTargets, NoteNames, base_name, is_file_name
 
 MOST: Final = 40
 """Nobody reads more offers than that."""
 
 
 class Name(Struct, frozen=True):
-    """A name that a link may use. `alias_of` is the title where the name is an alias, "" else.
+    """A name that a link may use, and its file by vault and name. `alias_of` is the title where the name is an alias.
 
-    `path` is what a link names where the name leads to another note; `shared` says whether other notes have it, too.
+    `path` is what a link names where the name leads to another file; `shared` says whether other files have it, too.
+    `is_title` says that it is an entry's title, `is_file` that of a picture or the like.
     """
 
     text: str
-    note: Entry | LeftOutNote
+    place: NoteKey
     alias_of: str = ""
     path: str = ""
     shared: bool = False
+    is_title: bool = False
+    is_file: bool = False
 
     @property
     def link(self) -> str:
         """What stands between the brackets of a link by this name."""
         named = self.path or self.alias_of
-        return f"{named}|{self.text}" if named else self.text
+        return f"{named}|{self.text}" if named and not self.is_file else named or self.text
 
     @property
     def offer(self) -> str:
         """What a person chooses by."""
-        folder = self.note.filename.rpartition("/")[0] or tr("the vault's own folder")
+        folder = self.place[1].rpartition("/")[0] or tr("the vault's own folder")
         return (
             self.text + (f"   → {self.alias_of}" if self.alias_of else "") + (f"   ({folder})" if self.shared else "")
         )
@@ -69,7 +72,6 @@ class TitleBook:
     ) -> None:
         """`aliases` are further names of notes by their `alias_key`, `files` what else lies in each vault."""
         self._names: list[Name] = []
-        self._folded: list[str] = []
         self._notes: dict[NoteKey, Entry | LeftOutNote] = {}
         self._links: dict[str, LinkTargets] = {}
         self._titles: frozenset[str] = frozenset()
@@ -89,21 +91,24 @@ class TitleBook:
             title = note.title if isinstance(note, Entry) else base_name(note.filename)
             self._notes[note.note_key] = note
             called.setdefault(note.vault, []).append(NoteNames(note.filename, title, others))
-            self._names += [Name(title, note), *(Name(alias, note, title) for alias in others)]
-        self._folded = [comparable(name.text) for name in self._names]
+            self._names.append(Name(title, note.note_key, is_title=is_entry))
+            self._names += [Name(alias, note.note_key, title) for alias in others]
+        beside = [(vault, path) for vault in called for path in files.get(vault, ()) if is_file_name(path)]
+        self._names = [Name(base_name(place[1]), place, is_file=True) for place in beside] + self._names
+        alike = [(name.place[0], comparable(name.text)) for name in self._names]
         self._links = {vault: LinkTargets(names, files.get(vault, ())) for vault, names in called.items()}
-        several = Counter((name.note.vault, folded) for name, folded in zip(self._names, self._folded, strict=True))
+        several = Counter(alike)
         self._names = [
-            self._told_apart(name) if several[name.note.vault, folded] > 1 else name
-            for name, folded in zip(self._names, self._folded, strict=True)
+            self._told_apart(name) if several[key] > 1 else name for name, key in zip(self._names, alike, strict=True)
         ]
         self._titles = frozenset(entry.title.lower() for entry in index.entries)
         self.tags = tuple(sorted(tags, key=lambda tag: (-tags[tag], tag)))
 
     def _told_apart(self, name: Name) -> Name:
-        """A name that several notes have, with the path where it leads to another one."""
-        found = self._links[name.note.vault].resolve(name.alias_of or name.text, "").filename
-        path = "" if found == name.note.filename else name.note.filename.removesuffix(NOTE_SUFFIX)
+        """A name that several files have, with the path where it leads to another one."""
+        vault, filename = name.place
+        found = self._links[vault].resolve(name.alias_of or name.text, "").filename
+        path = "" if found == filename else filename.removesuffix(NOTE_SUFFIX)
         return replace(name, path=path, shared=True)
 
     def find(self, link: Reference, source: NoteKey = ("", "")) -> Entry | LeftOutNote | None:
@@ -124,30 +129,10 @@ class TitleBook:
         """
         return name.strip().lower() in self._titles
 
-    def offers(self, typed: str, *, titles_only: bool = False) -> list[Name]:
-        """Names that fit what was typed, best first, at most `MOST`."""
-        wanted, names = comparable(typed), self._names
-
-        def is_meant(name: Name) -> bool:
-            return not titles_only or (isinstance(name.note, Entry) and not name.alias_of)
-
-        if not wanted:
-            return [name for name in names if is_meant(name)][:MOST]
-        places = [place for place, folded in enumerate(self._folded) if wanted in folded]
-        if len(places) < MOST:  # only then is it worth looking for letters that stand apart
-            first, letters = wanted[0], set(wanted.replace(" ", ""))
-            known = set(places)
-            places += [
-                place
-                for place, folded in enumerate(self._folded)
-                if place not in known and first in folded and letters <= set(folded)
-            ]
-        scored = (
-            (points, -place)
-            for place in places
-            if is_meant(names[place]) and (points := score(typed, names[place].text)) is not None
-        )
-        return [names[-place] for _points, place in heapq.nlargest(MOST, scored)]
+    def offers(self, typed: str, *, titles_only: bool = False, files: bool = False) -> list[Name]:
+        """Names that fit what was typed, best first, at most `MOST`; with `files`, also pictures and the like."""
+        meant = [name for name in self._names if (name.is_title if titles_only else files or not name.is_file)]
+        return [meant[place] for place in ranked(typed, [name.text for name in meant])[:MOST]]
 
 
 _OPEN: Final = re.compile(r"\[\[([^\[\]|\n]*)$")
@@ -201,12 +186,16 @@ class OffersCompleter(QCompleter):
 
 
 class LinkCompleter(QObject):
-    """Offers titles and aliases behind `[[` in a body."""
+    """Offers titles and aliases behind `[[` in a body, behind `![[` files as well, and a note's headings behind `#`.
+
+    `text_of` gives the text of the note that a link leads to, maybe later; nothing where there is none.
+    """
 
     def __init__(self, editor: BodyEdit, book: Callable[[], TitleBook]) -> None:
         super().__init__(editor)
         self._editor, self._book = editor, book
-        self._names: list[Name] = []
+        self.text_of: Callable[[Reference, Callable[[str], object]], None] = lambda _link, _take: None
+        self._links: list[str] = []
         self.completer = QCompleter(self)
         self._model = QStringListModel(self)
         self._popup = _offer_all(self.completer, self._model, tr("Notes to link to"))
@@ -230,15 +219,15 @@ class LinkCompleter(QObject):
     def take(self, row: int) -> None:
         """Write the offered name in place of what was typed, and close the link."""
         self._popup.hide()
-        typed = self._half_typed()
-        if typed is None or not 0 <= row < len(self._names):
+        typed = half_typed(self._before())
+        if typed is None or not 0 <= row < len(self._links):
             return
         cursor = self._editor.textCursor()
         cursor.clearSelection()
         cursor.movePosition(QTextCursor.MoveOperation.Left, QTextCursor.MoveMode.KeepAnchor, length(typed))
         rest = cursor.block().text().encode("utf-16-le")[2 * self._editor.textCursor().positionInBlock() :]
         closed = rest.decode("utf-16-le", "replace").startswith("]]")
-        cursor.insertText(self._names[row].link + ("" if closed else "]]"))
+        cursor.insertText(self._links[row] + ("" if closed else "]]"))
         if closed:
             cursor.movePosition(QTextCursor.MoveOperation.Right, QTextCursor.MoveMode.MoveAnchor, 2)
         self._editor.setTextCursor(cursor)
@@ -248,17 +237,33 @@ class LinkCompleter(QObject):
             self._offer()
 
     def _moved(self) -> None:
-        if self._popup.isVisible() and self._half_typed() is None:
+        if self._popup.isVisible() and half_typed(self._before()) is None:
             self._popup.hide()
 
     def _offer(self) -> None:
-        typed = self._half_typed()
-        if typed is None:
-            self._popup.hide()
-            return
-        self._names = self._book().offers(typed)
-        self._model.setStringList([name.offer for name in self._names])
-        if not self._names:
+        before = self._before()
+        typed = half_typed(before)
+        if typed is not None and "#" in typed:
+            if typed.endswith("#"):
+                self._popup.hide()  # of notes, whose headings may come later
+            for link in references(f"[[{typed}]]"):
+                self.text_of(link, partial(self._offer_headings, typed))
+        else:
+            names = self._book().offers(typed, files=before.endswith(f"![[{typed}")) if typed is not None else ()
+            self._show([(name.offer, name.link) for name in names])
+
+    def _offer_headings(self, typed: str, text: str) -> None:
+        if half_typed(self._before()) != typed:
+            return  # something else was typed meanwhile
+        note, _mark, words = typed.partition("#")
+        found = list(dict.fromkeys(each for _line, each in headings(text)))
+        self._show([(found[place], f"{note}#{found[place]}") for place in ranked(words, found)[:MOST]])
+
+    def _show(self, offers: Sequence[tuple[str, str]]) -> None:
+        """Show these, each with what is written between the brackets."""
+        self._links = [link for _shown, link in offers]
+        self._model.setStringList([shown for shown, _link in offers])
+        if not offers:
             self._popup.hide()
             return
         box = self._editor.cursorRect()
@@ -272,7 +277,8 @@ class LinkCompleter(QObject):
         if text in rows:
             self.take(rows.index(text))
 
-    def _half_typed(self) -> str | None:
+    def _before(self) -> str:
+        """The line as far as the caret."""
         cursor = self._editor.textCursor()
         units = cursor.block().text().encode("utf-16-le", "surrogatepass")[: 2 * cursor.positionInBlock()]
-        return half_typed(units.decode("utf-16-le", "replace"))
+        return units.decode("utf-16-le", "replace")

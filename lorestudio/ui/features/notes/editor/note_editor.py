@@ -28,7 +28,7 @@ from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import tr
 from lorestudio.ui.widgets.layouts import column, named, split, tool
 from lorestudio.ui.widgets.paint import text_format
-from lorestudio.vault.links.references import Reference, ReferenceKind
+from lorestudio.vault.links.references import Reference, ReferenceKind, heading_words, headings
 from lorestudio.vault.links.targets import is_file_name
 
 SLICE_SECONDS: Final = 0.008
@@ -370,13 +370,14 @@ class NoteEditor(QWidget):
 
         It is that of a heading, of several the last part, or one that ends with a block's name behind `^`.
         """
-        words = comparable(heading.rpartition("#")[2].strip())
-        for number, text in enumerate(for_editor(self.buffer.text).split("\n") if self.buffer is not None else (), 1):
-            found = _HEADING.match(text)
-            named = text.endswith(words) if words.startswith("^") else found is not None
-            if named and (found is None or comparable(text[found.end() :].strip()) == words):
-                return number, text
-        return None
+        text = for_editor(self.buffer.text) if self.buffer is not None else ""
+        words, lines = heading.rpartition("#")[2].strip(), text.split("\n")
+        if words.startswith("^"):
+            places = (number for number, line in enumerate(lines, 1) if comparable(line).endswith(comparable(words)))
+        else:
+            wanted = comparable(heading_words(words))
+            places = (number for number, words in headings(text) if comparable(words) == wanted)
+        return next(((number, lines[number - 1]) for number in places), None)
 
     def shows_line(self, line: int) -> bool:
         """Whether the view as it is shows a line of the file: the body alone hides the properties."""

@@ -8,6 +8,7 @@ from PySide6.QtGui import QTextCursor
 from PySide6.QtTest import QTest
 
 from lorestudio.domain.entry import Entry, LeftOutNote, NoteProblem, VaultIndex
+from lorestudio.domain.records import replace
 from lorestudio.ui.features.notes.editor.body import links_in
 from lorestudio.ui.features.notes.editor.names import MOST, TitleBook, half_typed
 from tests.ui.conftest import drain
@@ -86,6 +87,22 @@ def test_offers_are_ranked_and_few() -> None:
     assert [name.text for name in apart.offers("arna")] == ["Aranna"]  # it has no other letters
 
 
+def test_files_are_offered_before_notes_where_something_is_embedded_and_each_can_be_named() -> None:
+    files = {"v": ("map.png", "old/map.png", "art/Moth.jpg", "data.json"), "w": ("far.png",), "none": ("lost.png",)}
+    one, far = Entry(0, "Moth.md", "v", "Moth"), Entry(1, "Far.md", "w", "Far")
+    book = TitleBook(VaultIndex((one, far)), {}, files)
+    assert [name.link for name in book.offers("", files=True)] == [
+        "map.png", "old/map.png", "Moth.jpg", "far.png", "Moth", "Far"
+    ]  # fmt: skip
+    assert [name.offer for name in book.offers("map", files=True)] == [
+        "map.png   (the vault's own folder)", "map.png   (old)"
+    ]  # fmt: skip
+    for name in book.offers("", files=True):
+        assert book.place(link(name.link), name.place) == name.place
+    assert [name.text for name in book.offers("mo")] == ["Moth"]
+    assert book.offers("map") == []
+
+
 # ---- while one is typed -------------------------------------------------------------------------------------------
 
 
@@ -108,6 +125,53 @@ def test_two_brackets_offer_titles_and_aliases(make_editor) -> None:
     assert offered(editor) == []
     QTest.keyClicks(editor.body, " More")
     assert "A dragon. [[Dawnkeep]] More\n" in editor.buffer.text
+
+
+def test_a_number_sign_offers_the_headings_of_the_note_in_order(make_editor) -> None:
+    editor, asked = make_editor(PLAIN), []
+
+    def text_of(link, take) -> None:
+        asked.append(link.target)
+        take("---\n# no: yes\n---\n# Gate\n```\n# code\n```\n## The old [[Wall]]: north\n### Gate\n#tag\n")
+
+    editor.completer.text_of = text_of
+    place(editor, "A dragon.", end=True)
+    QTest.keyClicks(editor.body, " [[the grey one#")
+    assert offered(editor) == ["Gate", "The old Wall north"]
+    QTest.keyClicks(editor.body, "old")
+    assert (offered(editor), set(asked)) == (["The old Wall north"], {"the grey one"})
+    QTest.keyClick(editor.body, Qt.Key.Key_Return)
+    assert "A dragon. [[the grey one#The old Wall north]]\n" in editor.buffer.text
+    assert offered(editor) == []
+    QTest.keyClicks(editor.body, " [[#zzz")
+    assert (offered(editor), asked[-1]) == ([], "")
+
+
+def test_headings_that_come_after_something_else_was_typed_are_not_offered(make_editor) -> None:
+    editor, waiting = make_editor(PLAIN), []
+    editor.completer.text_of = lambda _link, take: waiting.append(take)
+    place(editor, "A dragon.", end=True)
+    QTest.keyClicks(editor.body, " [[Bell#t")
+    QTest.keyClicks(editor.body, "h")
+    first, *_others, last = waiting
+    first("# Toll\n")
+    assert offered(editor) == []
+    last("# Toll\n# Then\n")
+    assert offered(editor) == ["Then"]
+
+
+def test_files_are_offered_behind_the_sign_that_embeds(make_editor) -> None:
+    editor = make_editor(PLAIN)
+    book = TitleBook(VaultIndex(ENTRIES, LEFT_OUT), {}, {"vault": ("art/bell tower.png",)})
+    editor.set_context(replace(editor.context, book=book))
+    place(editor, "A dragon.", end=True)
+    QTest.keyClicks(editor.body, " [[bell")
+    assert offered(editor) == ["Bell"]
+    QTest.keyClick(editor.completer.completer.popup(), Qt.Key.Key_Escape)
+    QTest.keyClicks(editor.body, "]] ![[bell tow")
+    assert offered(editor) == ["bell tower.png"]
+    QTest.keyClick(editor.body, Qt.Key.Key_Return)
+    assert "![[bell tower.png]]\n" in editor.buffer.text
 
 
 def test_an_alias_is_written_with_its_title(make_editor) -> None:
