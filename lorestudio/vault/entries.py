@@ -131,7 +131,7 @@ def parse_note(
     if not (problem or title):
         problem = NoteProblem.EMPTY_TITLE
     if problem:
-        return LeftOutNote(filename, vault, problem, _explanation(problem, filename, rules))
+        return LeftOutNote(filename, vault, problem, _explanation(problem, filename, text, rules))
     content = cleaning.clean(body)
     folder, slash, _ = filename.rpartition("/")
     # Keys and numbers may warn; the order of their reading is the order of the warnings.
@@ -207,8 +207,10 @@ def _refusal(tags: list[str], values: Mapping[str, front_matter.Value], rules: P
     return None
 
 
-def _explanation(problem: NoteProblem, filename: str, rules: ParseRules) -> str:
+def _explanation(problem: NoteProblem, filename: str, text: str, rules: ParseRules) -> str:
     tag = rules.lorebook_tag
+    if problem is NoteProblem.NO_FRONT_MATTER and front_matter.never_closed(text):
+        return f"“{filename}” is no entry. {front_matter.NEVER_CLOSED}"
     return {
         NoteProblem.NO_FRONT_MATTER: (
             f"“{filename}” has no front matter, so it is an ordinary note. To make it an entry, begin the file with a "

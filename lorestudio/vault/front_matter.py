@@ -18,6 +18,13 @@ Value: TypeAlias = str | float | bool | list[str] | None
 BOM = "\ufeff"
 
 _OPENING_FENCE = re.compile(r"---\r?\n")
+NEVER_CLOSED = (
+    "The front matter that begins in line 1 has no end, so DeepLore takes all of it as text. Write --- on a line of "
+    "its own behind the last property."
+)
+"""What to say of a text that is `never_closed`."""
+
+_BEGUN = re.compile(r"---\r?\n(?=\w[\w.-]*[ \t]*:)", re.ASCII)
 _AFTER_FENCE = re.compile(r"[ \t]*\r?\n?")
 _KEY = re.compile(rf"(\w[\w.-]*){WS}*:", re.ASCII)
 _UNICODE_KEY = re.compile(rf"(\w[\w.-]*){WS}*:")
@@ -52,6 +59,11 @@ def split(text: str) -> tuple[str | None, str]:
     if line_end > start and text[line_end - 1] == "\r":
         line_end -= 1
     return text[start:line_end], body
+
+
+def never_closed(text: str) -> bool:
+    """Whether the note begins with dashes and a property, and no other dashes follow: DeepLore sees no front matter."""
+    return _BEGUN.match(text.removeprefix(BOM)) is not None and split(text)[0] is None
 
 
 def read(text: str, *, unicode_names: bool = False) -> tuple[dict[str, Value], str]:

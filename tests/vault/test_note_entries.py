@@ -58,6 +58,16 @@ def test_without_front_matter(text: str) -> None:
     assert left_out(text).problem is NoteProblem.NO_FRONT_MATTER
 
 
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_front_matter_that_is_never_closed_is_said_to_be_so_with_its_line(mark: str, end: str) -> None:
+    note = left_out(mark + end.join(("---", "tags: [lorebook]", "", "# Gate", "It is shut.")))
+    assert note.problem is NoteProblem.NO_FRONT_MATTER
+    assert note.message.startswith("“n.md” is no entry. The front matter that begins in line 1 has no end, ")
+    rule = left_out(mark + end.join(("---", "", "It is shut: see the gate.")))
+    assert "has no front matter" in rule.message, "a line across the page begins no front matter"
+
+
 def test_disabled_and_never_insert() -> None:
     assert left_out("---\ntags: lorebook\nenabled: false\n---\n").problem is NoteProblem.DISABLED
     assert left_out("---\ntags: [lorebook, Lorebook-Never]\n---\n").problem is NoteProblem.NEVER_INSERT

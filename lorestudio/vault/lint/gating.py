@@ -40,7 +40,7 @@ _ASLEEP: Final = {
     NoteProblem.DISABLED: "is switched off",
     NoteProblem.NEVER_INSERT: "has the tag that keeps it out",
     NoteProblem.NO_LOREBOOK_TAG: "has no lorebook tag",
-    NoteProblem.NO_FRONT_MATTER: "has no front matter",
+    NoteProblem.NO_FRONT_MATTER: "has no front matter that DeepLore sees",
 }
 _LISTS: Final = ("requires", "excludes", "cascade_links")
 _CODES: Final = {"requires": "G01", "excludes": "G02", "cascade_links": "G03"}

@@ -94,7 +94,6 @@ def kind_of(raw: str, value: Json) -> PropertyKind:
 
 _CLOSING_FENCE = re.compile(r"---[ \t]*(?:\r?\n|\Z)")
 _MISPLACED_FENCE = re.compile(r"(?:---[ \t]+\r?\n|(?:[ \t]*\r?\n)++---[ \t]*\r?\n)(?=\w[\w.-]*[ \t]*:)", re.ASCII)
-_OPENING_FENCE = re.compile(r"---\r?\n(?=\w[\w.-]*[ \t]*:)", re.ASCII)
 
 
 class ProblemKind(StrEnum):
@@ -120,7 +119,6 @@ class DocumentProblem(Struct, frozen=True):
 
 def fence_problems(text: str, block: Block | None) -> Iterator[DocumentProblem]:
     """What is wrong with the lines of dashes around the front matter of a note."""
-    start = text.removeprefix(front_matter.BOM)
     if block is not None:
         if not _CLOSING_FENCE.match(text, block.end):
             line = text.count("\n", 0, block.end) + 1
@@ -135,18 +133,14 @@ def fence_problems(text: str, block: Block | None) -> Iterator[DocumentProblem]:
             "There is nothing between the two lines of ---, so DeepLore sees no front matter and takes both lines as "
             "text. Add a property, or delete them.",
         )  # fmt: skip
-    elif _MISPLACED_FENCE.match(start):
+    elif _MISPLACED_FENCE.match(text.removeprefix(front_matter.BOM)):
         yield DocumentProblem(
             ProblemKind.FENCE, 1,
             "The front matter is not read: its first line must be the first of the file and be --- with nothing behind "
             "it. Delete what stands before or behind the dashes.",
         )  # fmt: skip
-    elif _OPENING_FENCE.match(start):
-        yield DocumentProblem(
-            ProblemKind.UNCLOSED, 1,
-            "The front matter that begins in line 1 has no end, so DeepLore takes all of it as text. Write --- on a "
-            "line of its own behind the last property.",
-        )  # fmt: skip
+    elif front_matter.never_closed(text):
+        yield DocumentProblem(ProblemKind.UNCLOSED, 1, front_matter.NEVER_CLOSED)
 
 
 def name_problems(properties: Sequence[NoteProperty]) -> Iterator[DocumentProblem]:
