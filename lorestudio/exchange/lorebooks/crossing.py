@@ -15,7 +15,7 @@ from typing import Final, Literal, TypeAlias
 
 from msgspec import Struct
 
-from lorestudio.domain.javascript import Json, to_string, truthy
+from lorestudio.domain.javascript import Json, to_number, to_string, truthy
 from lorestudio.domain.json_text import mapping_in, object_in, stringified, text_in
 from lorestudio.domain.records import picked
 from lorestudio.exchange.json_file import same_value
@@ -512,12 +512,14 @@ def _is_nothing(value: Json) -> bool:
 
 
 def texts(value: Json) -> list[str]:
-    """The texts in a list, none of what is no list."""
-    return [each for each in value if isinstance(each, str)] if isinstance(value, list | tuple) else []
+    """The texts in a list, a number as its digits; none of what is no list."""
+    listed = value if isinstance(value, list | tuple) else ()
+    return [to_string(each) for each in listed if isinstance(each, str | int | float)]
 
 
 def number(value: Json) -> int | float | None:
-    """The finite number that a value is, else None."""
+    """The finite number that a value is, also as a text, else None."""
+    value = to_number(value) if isinstance(value, str) and value.strip() else value
     is_number = isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < _MOST
     return value if is_number else None  # type: ignore[return-value]  # it is a number
 

@@ -17,7 +17,7 @@ from typing import Final, TypeVar
 from msgspec import Struct
 
 from lorestudio.domain.javascript import WS, Json, to_number, to_string, truthy
-from lorestudio.domain.json_text import object_in, stringified, text_in, texts_in
+from lorestudio.domain.json_text import object_in, stringified, text_in
 from lorestudio.domain.records import replace
 from lorestudio.domain.texts import text_digest
 from lorestudio.exchange.json_file import same_value
@@ -86,8 +86,9 @@ class BookEntry(Struct, frozen=True, gc=False):  # no part of a cycle, and there
     `uid` is unique within the entries of a run; `name` is what SillyTavern knows the entry by, which two of a book may
     share; `world` is the lorebook that the entry comes from. `probability` is in per cent, None where no lot is drawn.
     `group` is the text that names its inclusion groups, `triggers` are the kinds of generation that it is for (all
-    where empty). Numbers may be NaN, which is what a file's text that is no number counts as; `group_weight` and
-    `recursion_level` stay texts where they are, because SillyTavern adds and compares them as such.
+    where empty). `depth` is None where it counts and none is said. Numbers may be NaN, which is what a file's text that
+    is no number counts as; `group_weight` and `recursion_level` stay texts where they are, because SillyTavern adds and
+    compares them as such.
     """
 
     uid: str
@@ -105,7 +106,7 @@ class BookEntry(Struct, frozen=True, gc=False):  # no part of a cycle, and there
     prevent_recursion: bool = False
     recursion_level: float | str | None = None
     probability: float | None = None
-    depth: int = DEFAULT_DEPTH
+    depth: int | None = DEFAULT_DEPTH
     role: int = 0
     group: str = ""
     group_override: bool = False
@@ -234,7 +235,7 @@ def native_entry(raw: Mapping[str, Json], name: str) -> BookEntry:
         prevent_recursion=truthy(raw.get("preventRecursion")),
         recursion_level=_as_written(level, 0) if truthy(level := raw.get("delayUntilRecursion")) else None,
         probability=_probability(raw),
-        depth=_whole(raw, "depth", DEFAULT_DEPTH),
+        depth=None if raw.get("depth") is None and raw.get("position") == 4 else _whole(raw, "depth", DEFAULT_DEPTH),
         role=_whole(raw, "role", 0),
         group=text_in(raw.get("group")),
         group_override=truthy(raw.get("groupOverride")),
@@ -296,8 +297,13 @@ def _as_written(value: Json, otherwise: float) -> float | str:
 
 
 def _keys(value: Json) -> tuple[str, ...]:
-    """The keys of a list, none of what is no list. Null is a key that is never found; others fail and are left out."""
-    return texts_in(["" if item is None else item for item in value]) if isinstance(value, list | tuple) else ()
+    """The keys of a list as texts, none of what is no list; what counts as no is a key that is never found."""
+    return tuple([to_string(key) if truthy(key) else "" for key in value]) if isinstance(value, list | tuple) else ()
+
+
+def are_keys(value: Json) -> bool:
+    """Whether it is a list of keys; a number counts as its digits."""
+    return isinstance(value, list | tuple) and all(isinstance(key, str | int | float) for key in value)
 
 
 def _allowed(value: Json) -> tuple[str, ...]:

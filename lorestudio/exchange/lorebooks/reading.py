@@ -33,6 +33,7 @@ from lorestudio.exchange.character_card import CharacterCard, parse_card
 from lorestudio.exchange.containers import SIGNATURE, is_archive
 from lorestudio.exchange.json_file import parse_text, read_file
 from lorestudio.exchange.lorebooks.entry import (
+    DEFAULT_DEPTH,
     NEW_ENTRY,
     OWN,
     USED,
@@ -40,6 +41,7 @@ from lorestudio.exchange.lorebooks.entry import (
     BookEntry,
     BookError,
     BookPlace,
+    are_keys,
     changed_entry,
     native_entry,
 )
@@ -442,15 +444,14 @@ def _about_entries(raws: Sequence[Raw], entries: Sequence[BookEntry]) -> Iterato
         yield f"{plural(automated, _HAVE)} an automation (automationId); no quick reply runs here."
     nowhere = [entry for entry in entries if entry.place is BookPlace.NOWHERE]
     if nowhere:
-        yield (
-            f"{_named(nowhere)}: this position, depth or role is none of World Info's, so the text stands nowhere in "
-            "the prompt."
-        )
+        told = f"{_named(nowhere)}: this position, depth or role is none of World Info's, so the text stands nowhere"
+        unsaid = any(entry.depth is None for entry in nowhere)
+        yield f"{told}{f' unless others above it stand at depth {DEFAULT_DEPTH}' if unsaid else ' in the prompt'}."
     unnamed = [entry for entry in entries if entry.place is BookPlace.OUTLET and not entry.outlet]
     if unnamed:
         yield f"{_named(unnamed)}: the position is an outlet, but none is named, so the text stands nowhere."
     lost = sum(
-        not (raw.get(member) is None or _all_texts(raw[member])) for raw in raws for member in ("key", "keysecondary")
+        not (raw.get(member) is None or are_keys(raw[member])) for raw in raws for member in ("key", "keysecondary")
     )
     if lost:
         yield f"{plural(lost, _HAVE)} keys that are no list of texts; SillyTavern takes what is no text for no key."
@@ -510,10 +511,6 @@ def _spoil(raws: Iterable[Raw]) -> bool:
 
 def _no_text(raw: Raw, field: str) -> bool:
     return truthy(raw.get(field)) and not isinstance(raw[field], str)
-
-
-def _all_texts(value: Json) -> bool:
-    return isinstance(value, list | tuple) and all(isinstance(item, str) for item in value)
 
 
 ADVICE: Final = "Give a World Info file that SillyTavern exported, or a character card with a lorebook inside."

@@ -24,6 +24,7 @@ from lorestudio.exchange.lorebooks.entry import (
     BookEntry,
     BookPlace,
     Logic,
+    are_keys,
     changed_entry,
     native_entry,
 )
@@ -161,7 +162,7 @@ def _keys(each: Listed) -> Iterator[Hit]:
         for key, problem in (broken | dict.fromkeys(slashed, "a slash inside has to be written \\/")).items():
             yield Hit("W56", f"The key “{key}” is no pattern that can be used: {problem}.", field, key)
         written = raw.get(field)
-        if written is not None and not (isinstance(written, list | tuple) and all(isinstance(k, str) for k in written)):
+        if written is not None and not are_keys(written):
             yield Hit("W57", f"{field} of “{title}” is no list of texts; what is no text is no key.", field)
     if not any(map(trim, entry.secondary)) or entry.constant:
         return

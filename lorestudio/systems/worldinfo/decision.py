@@ -29,7 +29,7 @@ from lorestudio.domain.records import Terse, replace
 from lorestudio.domain.state import has_rule
 from lorestudio.domain.texts import text_digest
 from lorestudio.domain.tokens import CHARS_4, TokenCounter
-from lorestudio.exchange.lorebooks.entry import BookEntry, BookPlace, native_entry, of_1_12
+from lorestudio.exchange.lorebooks.entry import DEFAULT_DEPTH, BookEntry, BookPlace, native_entry, of_1_12
 from lorestudio.exchange.lorebooks.notes import BOOK, UID, native_of
 from lorestudio.exchange.lorebooks.reading import (
     NAMED,
@@ -139,15 +139,15 @@ def placed(
     nowhere: list[tuple[BookEntry, str]] = []
     slots: dict[tuple[BookPlace, int, int, str], list[BookEntry]] = {}
     # The highest order last (in outlets: first); of the same order what became active first stands last.
-    for entry in sorted(active, key=lambda entry: -entry.order)[::-1]:
+    for entry in [*_settled(sorted(active, key=lambda entry: -entry.order), contents)][::-1]:
         reason = _why_nowhere(entry, contents[entry.uid], note_due=note_due)
         if reason:
             nowhere.append((entry, reason))
             continue
-        at_depth = entry.place is BookPlace.AT_DEPTH
+        depth, role = (entry.depth or 0, entry.role) if entry.place is BookPlace.AT_DEPTH else (0, int(Role.SYSTEM))
         outlet = entry.outlet if entry.place is BookPlace.OUTLET else ""
-        slot = (entry.place, entry.depth if at_depth else 0, entry.role if at_depth else int(Role.SYSTEM), outlet)
-        slots.setdefault(slot, []).insert(0 if outlet else len(slots.get(slot, ())), entry)
+        members = slots.setdefault((entry.place, depth, role, outlet), [])
+        members.insert(0 if outlet else len(members), entry)
     blocks = [
         LoreBlock(_tag(*slot), _position(slot[0]), slot[1], slot[2], tuple(_joined(members, contents)),
               SLOTS.get(slot[0], f"in the outlet {quoted(slot[3])}" if slot[3] else ""))
@@ -166,6 +166,16 @@ def placed(
         parts = tuple(piece for piece in pieces if piece != LorePiece(""))
         blocks.append(LoreBlock(NOTE_TAG, note.position, note.depth, note.role, parts))
     return tuple(blocks), tuple(nowhere)
+
+
+def _settled(entries: Iterable[BookEntry], contents: Mapping[str, str]) -> Iterator[BookEntry]:
+    """The entries, the highest order first; one without a depth joins those above it of its role at the usual depth."""
+    roles: set[int] = set()
+    for entry in entries:
+        joins = entry.depth is None and entry.role in roles
+        yield replace(entry, place=BookPlace.AT_DEPTH, depth=DEFAULT_DEPTH) if joins else entry
+        if entry.place is BookPlace.AT_DEPTH and entry.depth == DEFAULT_DEPTH and contents[entry.uid]:
+            roles.add(entry.role)
 
 
 def _why_nowhere(entry: BookEntry, content: str, *, note_due: bool) -> str:

@@ -20,6 +20,7 @@ from lorestudio.exchange.lorebooks.documents import Lore
 from lorestudio.exchange.lorebooks.entry import NEW_ENTRY
 from lorestudio.exchange.lorebooks.formats import BY_NAME, FORMATS, LoreFormat, parse_lore, read_lore, write_lore
 from lorestudio.exchange.lorebooks.notes import entry_of, note_of
+from lorestudio.exchange.lorebooks.reading import read_lorebook
 from lorestudio.exchange.problems import InputError
 from lorestudio.vault.entries import ParseRules
 from tests.examples import examples
@@ -214,6 +215,18 @@ ENTRY = {
     "order": 5,
     "characterFilter": {"names": ["M"]},
 }
+
+
+def test_keys_and_orders_of_another_type_count_in_a_card_as_in_the_book() -> None:
+    """SillyTavern 1.18 reads a number among the keys as its digits and an order that is a text as its number."""
+    raw = {**NEW_ENTRY, "uid": 0, "key": [1066, "year"], "keysecondary": [2.5], "order": "30", "content": "x"}
+    card = json.loads(write_lore("lorebook-v3", "B", [raw]).data)
+    made = card["data"]["entries"][0]
+    assert (made["keys"], made["secondary_keys"], made["insertion_order"]) == (["1066", "year"], ["2.5"], 30)
+    [entry] = read_lorebook(card).entries
+    assert (entry.keys, entry.secondary, entry.order) == (("1066", "year"), ("2.5",), 30)
+    [back] = parse_lore(json.dumps(card).encode(), Path("b.json")).entries
+    assert back == raw
 
 
 def test_a_book_goes_into_a_copy_of_a_card_and_all_else_stays() -> None:

@@ -41,7 +41,7 @@ def test_every_field_of_an_entry_is_read() -> None:
         ({"position": 7}, "none is named"),
         ({"key": ["/(/"]}, "no usable pattern"),
         ({"key": ["/[😀-😂]/"]}, "no usable pattern (“[😀-😂]” is no pattern"),
-        ({"key": ["a", 3]}, "no list of texts"),
+        ({"key": ["a", {}]}, "no list of texts"),
         ({"keysecondary": "a, b"}, "no list of texts"),
     ],
 )

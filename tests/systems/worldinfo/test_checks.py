@@ -86,7 +86,7 @@ CASES = [
     Case("W56", entry(key=["/bell/gate/"]), entry(key=[r"/bell\/gate/"])),
     Case("W56", entry(keysecondary=["/(?<=/"]), entry(keysecondary=["/gate"])),
     Case("W57", entry(key="bell, gate"), entry(key=["bell, gate"])),
-    Case("W57", entry(keysecondary=[3]), without("keysecondary")),
+    Case("W57", entry(keysecondary=[None]), entry(keysecondary=[3])),
     Case("W58", entry(keysecondary=["gate"], selective=False), entry(keysecondary=["gate"])),
     Case("W58", without("selective", keysecondary=["gate"]), without("selective")),
     Case("W58", entry(keysecondary=["gate"], selective=False), entry(keysecondary=[" "], selective=False)),
