@@ -13,6 +13,7 @@ from lorestudio.domain.chat import AuthorsNote, Chat, authors_note
 from lorestudio.domain.javascript import Json, to_string, truthy
 from lorestudio.domain.json_text import items_in, object_in, objects_in, texts_in
 from lorestudio.domain.records import grouped, replace
+from lorestudio.exchange.character_card import CardData
 from lorestudio.exchange.chats.recorded import ACTIVE_BOOKS, BOOK_VIEWER
 from lorestudio.exchange.host_settings import room_in
 from lorestudio.exchange.lorebooks.entry import BookEntry
@@ -182,7 +183,7 @@ def surroundings(scene: Scene, settings: WorldInfoSettings) -> Surroundings:
 
 def _surroundings(scene: Scene, settings: WorldInfoSettings) -> Surroundings:
     chat, called = scene.chat or Chat(), _called(settings, scene)
-    card = scene.card.data if scene.card is not None else None
+    card = scene.card.data if scene.card is not None else CardData()
     macros = {"user": scene.user_name}
     if scene.cast:
         every = ", ".join(scene.cast)
@@ -193,10 +194,8 @@ def _surroundings(scene: Scene, settings: WorldInfoSettings) -> Surroundings:
             "groupnotmuted": ", ".join(name for name, member in scene.cast.items() if not member.muted),
             "notchar": ", ".join([*others, scene.user_name]),
         }
-    filled = {"persona": scene.persona}
-    if card is not None:
-        texts = vars(card) | {"depth_prompt": card.extensions.depth_prompt.prompt}
-        filled |= {macro: texts[name] for name, macro in CARD_TEXTS.items()}
+    texts = vars(card) | {"depth_prompt": card.extensions.depth_prompt.prompt}
+    filled = {"persona": scene.persona} | {macro: texts[name] for name, macro in CARD_TEXTS.items()}
     return Surroundings(
         note=_note(scene.metadata, settings, called),
         messages=chat.messages,

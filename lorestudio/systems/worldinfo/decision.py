@@ -360,7 +360,10 @@ def world_of(moment: Moment, settings: WorldInfoSettings, books: tuple[Lorebook,
 
 
 class Decision(Struct, frozen=True):
-    """Everything that one generation decided; `nowhere` are the active entries that stand in no block, and why."""
+    """Everything that one generation decided; `nowhere` are the active entries that stand in no block, and why.
+
+    `unfilled` are the macros that stayed in keys and texts.
+    """
 
     world: World
     similar: Similar
@@ -368,6 +371,7 @@ class Decision(Struct, frozen=True):
     blocks: tuple[LoreBlock, ...]
     nowhere: tuple[tuple[BookEntry, str], ...]
     after: WorldInfoState
+    unfilled: tuple[str, ...] = ()
 
 
 async def decided(
@@ -404,7 +408,7 @@ async def decided(
     note = macros.fill(around.note.text)
     blocks, nowhere = placed(scanned.active, scanned.contents, around.note, note, note_due=due)
     later = WorldInfoState(after(len(moment.chat), scanned.active, timed.state), random.state, macros.variables)
-    return Decision(world, similar, scanned, blocks, nowhere, later)
+    return Decision(world, similar, scanned, blocks, nowhere, later, tuple(macros.unknown))
 
 
 def _of_vault(moment: Moment) -> World:

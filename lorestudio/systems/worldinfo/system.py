@@ -44,6 +44,7 @@ from lorestudio.trace.model import (
     StageStatus,
     Trace,
 )
+from lorestudio.trace.wording import first_few
 
 _PHASES: Final = {
     LoopPart.KEYS: Phase.MATCH, LoopPart.GROUPS: Phase.GATE, LoopPart.DRAW: Phase.GATE, LoopPart.BUDGET: Phase.BUDGET,
@@ -316,6 +317,8 @@ class _WorldInfoRun(Run):
             warnings.append(f"The budget of {scanned.budget} tokens was full, so the scan ended early.")
         if self.similar.problem:
             warnings.append(f"No entry came in by similarity: {self.similar.problem}.")
+        if self.made.unfilled:
+            warnings.append(f"Only SillyTavern can fill in {first_few(self.made.unfilled, 3)}; they stay as they are.")
         facts: dict[str, Json] = {"counter": moment.counter.name, "counted_exactly": moment.counter.exact}
         calls: tuple[AiCall, ...] = ()
         if self.settings.vectors and vectors is not None:

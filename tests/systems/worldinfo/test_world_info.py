@@ -304,6 +304,17 @@ def test_texts_of_card_and_persona_lose_the_blanks_around_them_and_stand_in_no_o
     assert "[A rider\nof Ottoline.] [Of Ottoline.]" in [block.text for block in trace.prompt]
 
 
+def test_without_a_card_its_texts_are_empty_and_what_the_host_makes_up_is_told(tmp_path: Path) -> None:
+    """As SillyTavern 1.18 fills them in where a card says nothing; what it draws or looks up cannot be known."""
+    text = "[{{description}}{{charCreatorNotes}}{{if scenario}}yes{{else}}no{{/if}}] {{random::a::b}} {{time}}"
+    file = world(tmp_path, "Eldoria", {"constant": True, "content": text})
+    here = project(tmp_path)
+    system = kind_of("worldinfo").make(WorldInfoSettings(book=file, source=BOOKS), here.scene())
+    (trace,) = asyncio.run(Simulator(here, system).replay())
+    assert lines_of(trace) == {"[no] {{random::a::b}} {{time}}"}
+    assert trace.warnings == ("Only SillyTavern can fill in {{random::a::b}}, {{time}}; they stay as they are.",)
+
+
 def test_a_scenario_has_every_text_of_the_card_that_a_macro_stands_for(tmp_path: Path) -> None:
     file = world(
         tmp_path,
