@@ -19,7 +19,7 @@ from lorestudio.domain.javascript import Json, to_string
 from lorestudio.domain.json_text import json_or_none, mapping_in, object_in, parse_json, spell, text_in
 from lorestudio.domain.records import replace
 from lorestudio.exchange.containers import CARD_MEMBER, SIGNATURE, OpenedContainer, archive, is_archive, opened
-from lorestudio.exchange.json_file import changed_text, parse_text, read_file
+from lorestudio.exchange.json_file import changed_text, parse_text, read_file, same_value
 from lorestudio.exchange.lorebooks.crossing import EntryForm, Fidelity, FieldFate, Raw, only_carried
 from lorestudio.exchange.lorebooks.documents import Found, Lore, Written, part_at, read_book, write_book
 from lorestudio.exchange.lorebooks.kinds import agnaistic, aidungeon, card_book, kobold, markdown, novelai, risu
@@ -75,10 +75,13 @@ def _in_card(document: Json) -> Found | None:
             return None
     named = text_in(object_in(inner, "character_book").get("name"))
     remarks = card_book.book_remarks(object_in(inner, "character_book"))
-    found = Found(path, card_book.FORM, named or f"{text_in(inner.get('name'))}'s Lorebook", remarks=remarks)
-    if inner.get("character_book") is None:  # every book has to have extensions
-        found = replace(found, around=lambda _before, after: {"extensions": {}, **after})
-    return found
+    title = named or f"{text_in(inner.get('name'))}'s Lorebook"
+    return Found(path, card_book.FORM, title, around=_with_extensions, remarks=remarks)
+
+
+def _with_extensions(before: Raw, after: Raw) -> Raw:
+    """A card's book with the member that SillyTavern asks for, unless nobody touched it."""
+    return after if same_value(before, after) else {"extensions": {}, **after}
 
 
 def _in_risu(document: Json) -> Found | None:

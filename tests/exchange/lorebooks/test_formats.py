@@ -217,6 +217,15 @@ ENTRY = {
 }
 
 
+def test_a_book_of_a_card_that_is_changed_gets_the_extensions_that_sillytavern_asks_for() -> None:
+    """Its validator refuses a card of version 2 without; a book that nobody touched comes out as it was."""
+    data = as_json({"spec": "chara_card_v2", "data": {"name": "M", "character_book": {"entries": [{"keys": ["a"]}]}}})
+    entries = parse_lore(data, Path("c.json")).entries
+    assert write_lore("card", "B", entries, (Path("c.json"), data)).data == data
+    made = write_lore("card", "B", (*entries, ENTRY), (Path("c.json"), data)).data
+    assert json.loads(made)["data"]["character_book"]["extensions"] == {}
+
+
 def test_keys_and_orders_of_another_type_count_in_a_card_as_in_the_book() -> None:
     """SillyTavern 1.18 reads a number among the keys as its digits and an order that is a text as its number."""
     raw = {**NEW_ENTRY, "uid": 0, "key": [1066, "year"], "keysecondary": [2.5], "order": "30", "content": "x"}
