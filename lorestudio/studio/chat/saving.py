@@ -80,8 +80,16 @@ class ChatToSave(Struct, frozen=True):
     folders: tuple[Folder, ...] = ()
 
     def written(self) -> Chat:
-        """The chat with the choices in its metadata."""
-        return replace(self.chat, metadata=with_controls(self.chat.metadata, self.controls, self.folders))
+        """The chat with the choices in its metadata, and with a mark where nothing but a changed greeting is left.
+
+        Source: SillyTavern 1.18 puts the card's greeting in the place of one without the mark when the card is saved.
+        """
+        metadata = with_controls(self.chat.metadata, self.controls, self.folders)
+        match self.chat.messages:
+            case [Message(is_user=False, is_system=False) as only] if self.chat.header:
+                there = [line.record for line in self.document.lines if line.kind is LineKind.MESSAGE]
+                metadata = metadata if there == [message_record(only)] else {**metadata, "tainted": True}
+        return replace(self.chat, metadata=metadata)
 
 
 def save_chat(

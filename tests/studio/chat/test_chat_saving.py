@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -240,6 +241,26 @@ def test_a_chat_that_begins_here(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("messages", "change", "marked"),
+    [
+        (1, lambda chat: editing.edit(chat, 0, "Come in."), True),
+        (2, lambda chat: editing.delete(chat, 1), True),
+        (2, lambda chat: editing.edit(chat, 1, "Hello!"), False),
+        (1, lambda chat: chat, False),
+        (1, lambda chat: editing.hide(chat, 0, hidden=True), False),
+    ],
+)
+def test_a_greeting_that_was_changed_here_is_not_replaced_when_the_card_is_saved(
+    path: Path, messages: int, change: Callable[[Chat], Chat], marked: bool
+) -> None:
+    """SillyTavern 1.18 writes the card's over the one message of a chat that nobody has marked as touched."""
+    path.write_text("\n".join(FILE.split("\n")[: messages + 1]), "utf-8")
+    loaded = load_chat(path)
+    save_chat(replace(wanted(loaded), chat=change(loaded.chat)), path, None, NOW)
+    assert load_chat(path).chat.metadata.get("tainted", False) is marked
+
+
 def test_a_folder_that_cannot_be_written_is_said_and_nothing_is_lost(path: Path, tmp_path: Path) -> None:
     blocked = tmp_path / "backups"
     blocked.write_text("a file where a folder should be")
@@ -304,6 +325,11 @@ def test_what_was_changed_on_either_side_is_in_the_file_or_the_person_is_asked(
         assert (chat is None) is both
         if chat is not None:
             save_chat(ChatToSave(read.document, chat, ChatControls(pins=(EntryRule("Lamp"),))), path, None, NOW)
+            there, left = (
+                [json.loads(line) for line in (*lines, *new) if line.strip()] for lines in (theirs, wanted_lines)
+            )
+            if len(left) == 2 and left != there and not left[1].get("is_user") and not left[1]["is_system"]:
+                wanted_lines[0] = wanted_lines[0].replace("}}", ',"tainted":true}}')
             assert path.read_text("utf-8").split("\n") == [*wanted_lines, *new]
 
 
