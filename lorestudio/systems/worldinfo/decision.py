@@ -163,8 +163,7 @@ def placed(
         pieces = [*_joined(top, contents), feed, LorePiece(note_text, note=True), feed, *_joined(bottom, contents)]
         pieces[0] = pieces[0]._replace(text=pieces[0].text.removeprefix("\n"))
         pieces[-1] = pieces[-1]._replace(text=pieces[-1].text.removesuffix("\n"))
-        parts = tuple(piece for piece in pieces if piece != LorePiece(""))
-        blocks.append(LoreBlock(NOTE_TAG, note.position, note.depth, note.role, parts))
+        blocks.append(LoreBlock(NOTE_TAG, note.position, note.depth, note.role, tuple(pieces)))
     return tuple(blocks), tuple(nowhere)
 
 

@@ -425,9 +425,14 @@ def test_texts_of_the_prompt_are_lent_to_all_and_of_the_card_to_those_who_ask():
     scanned = scan([key("gale")], "calm", prompts=(("the author's note", "a gale"),))
     assert [entry.uid for entry in scanned.active] == ["0"]
     assert scanned.loops[0].events[0].details["lent"] == "the author's note"
-    extras = {"scenario": "a gale"}
-    assert active([key("gale", matchScenario=True)], "calm", extras=extras) == [0]
-    assert active([key("gale"), key("gale", matchCreatorNotes=True)], "calm", extras=extras) == []
+    asked = {
+        "matchPersonaDescription": "persona", "matchCharacterDescription": "description",
+        "matchCharacterPersonality": "personality", "matchCharacterDepthPrompt": "chardepthprompt",
+        "matchScenario": "scenario", "matchCreatorNotes": "creatornotes",
+    }  # fmt: skip
+    raws = [key("gale"), *(key("gale", content="Wind.", **{each: True}) for each in asked)]
+    for number, macro in enumerate(asked.values(), 1):
+        assert active(raws, "calm", extras={macro: "a gale"}) == [number]
     assert active([key("gale", scanDepth=0)], "calm", prompts=(("note", "a gale"),)) == []  # depth 0: nothing at all
 
 

@@ -39,6 +39,8 @@ def test_what_is_lent_stands_on_a_line_of_its_own_without_messages_too() -> None
     """As SillyTavern joins them; keys such as `/\\n\\x01/` find that (rules: sillytavern 5.6)."""
     source = TextSource((), prompts=(("the author's note", "Fog."),))
     assert Haystack(source, WorldInfoSettings()).text(book({})[0], Scan.FIRST) == f"{MARK}\n{MARK}Fog."
+    source = TextSource(("Wind.",), prompts=(("the author's note", ""),))
+    assert Haystack(source, WorldInfoSettings()).text(book({})[0], Scan.FIRST) == f"{MARK}Wind."
 
 
 def test_an_entry_with_a_key_too_long_for_an_automaton_is_always_looked_at() -> None:
