@@ -79,7 +79,8 @@ def test_a_name_that_the_title_shares_with_another_note_comes_last():
 
 def test_what_is_said_all_the_time_is_not_proposed():
     chat = tuple(f"Saltwick, {number}." for number in range(9))
-    assert ideas("Saltwick sleeps.", content="It came from Saltwick.", said=chat) == ()
+    for fields in ({"content": "It came from Saltwick."}, {"title": "Saltwick's dawn"}):
+        assert ideas("Saltwick sleeps.", said=chat, **fields) == ()
 
 
 def test_of_the_note_s_words_those_come_first_that_fewer_notes_have():

@@ -194,6 +194,13 @@ def test_entries_around_the_authors_note():
     assert reason(decide(["x"], book=book, around=every_third).trace, 0) == "wi_note_not_due"
 
 
+def test_what_is_around_the_chat_is_told_apart() -> None:
+    """Kept runs are found by that: what macros and a scan take from it may not differ unseen."""
+    texts = [Surroundings(**{name: {"persona": "A rider."}}) for name in ("macros", "filled", "variables")]
+    told = [each.told for each in (Surroundings(), *texts, replace(texts[1], filled={"persona": "A sailor."}))]
+    assert all(each not in told[:place] for place, each in enumerate(told))
+
+
 def test_the_note_is_searched_where_that_is_allowed_and_while_it_is_inserted():
     book = lorebook({"key": ["gale"], "constant": False, "content": "t"})
     allowed = WorldInfoSettings(scan_note=True)
