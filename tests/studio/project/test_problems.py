@@ -439,6 +439,9 @@ def test_texts_are_read_only_where_a_file_has_changed_and_not_kept(
     assert finder.text(("vault", "A.md")) == note("keys: [ai]")
     (tmp_path / "vault" / "A.md").write_text(note("keys: [tower]", "{{nonsense here}}"))
     assert finder.text(("vault", "A.md")) is None, "what is written there now is not what was looked at"
+    anew = ProblemFinder()
+    anew.find(project)
+    assert anew.text(("vault", "A.md")) == note("keys: [tower]", "{{nonsense here}}"), "as it is on disk, not as known"
     read.clear()
     assert [finding.code for finding in finder.find(project.reloaded()).findings] == ["M51", "K01"]
     assert read == ["A.md"]
@@ -446,8 +449,13 @@ def test_texts_are_read_only_where_a_file_has_changed_and_not_kept(
 
 def test_repairs_are_those_of_the_files_as_they_are(tmp_path: Path) -> None:
     notes = {"A": note("Keys: [harbour]"), "B": note("keys: [meadow]"), "C": note("Keys: [tower]")}
+    notes["D"] = note("keys: [old quay]\nKeys: [far mill]")  # which of the two is meant nobody knows
     project = make(tmp_path, notes)
     finder = ProblemFinder()
+    fixes = {
+        finding.fix.safe for finding in finder.find(project).findings if finding.fix and finding.filename == "D.md"
+    }
+    assert fixes == {False}
     assert [repair.filename for repair in finder.repairs(project)] == ["A.md", "C.md"]
     only = finder.repairs(project, [("vault", "A.md"), ("vault", "gone.md")])
     assert [(repair.filename, repair.after) for repair in only] == [("A.md", note("keys: [harbour]"))]
