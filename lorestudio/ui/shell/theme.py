@@ -1,4 +1,4 @@
-"""How the window looks: the palette in use, the stylesheet that takes its colours from it, icons in its colours, fonts.
+"""How the window looks: the palette in use, stylesheet, icons and rich text in its colours, fonts.
 
 Colours go by names, which are read from `resources/themes/colors.toml`.
 """
