@@ -305,7 +305,7 @@ class VaultFeature(Feature):
         )
 
     def _findable(self) -> Iterable[Choice]:
-        """The notes, by title and keys."""
+        """The notes, by title, keys and the file where it is called otherwise."""
         project = self.context.session.project
         if project is None:
             return
