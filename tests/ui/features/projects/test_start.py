@@ -328,13 +328,19 @@ def test_the_books_of_a_chat_of_sillytavern_are_edited_once_somebody_says_so(sta
     start.features.why_not.page.wanted.emit(change)
     settle(start)
     assert (start.bars.texts[0], town.read_bytes()) == (READ_ONLY, before)
+    edits = start.commands.actions["sillytavern.edit"]
+    session.replays.run_all()
+    start.context.update_actions()
+    assert not edits.isEnabled(), "what is being read would take the place of the project that may be written"
+    settle(start)
+    assert edits.isEnabled()
     assert "Edit SillyTavern's lorebooks" in [each.text() for each in start.bars.findChildren(QPushButton)]
     made = [each for each in start.entry.bar.findChildren(QPushButton) if each.text() == "Edit its lorebooks"]
     made[0].click()
     settle(start)
     assert "Reload its page" in start.bars.texts[0]
-    assert READ_ONLY not in start.bars.texts
-    assert not start.commands.actions["sillytavern.edit"].isEnabled()
+    assert len(start.bars.texts) == 1, "neither what was opened is told any more, nor that nothing can be changed"
+    assert not edits.isEnabled()
     assert (session.project.chat_path, session.project.setup) == (opened.chat_path, opened.setup)
     assert start.selection.note_of(session) == entry
     assert (start.entry.tabs.currentIndex(), start.entry.path) == (WRITE, town / "uid 0")
