@@ -343,6 +343,7 @@ def test_the_heading_follows_the_note_s_title_and_says_where_it_is_longer_than_i
     pane.heading.resize(pane.heading.fontMetrics().horizontalAdvance("Skarn the"), pane.heading.height())
     (shown,) = words_drawn(pane.heading)
     assert (shown[:3], shown[-1], pane.heading.toolTip()) == ("Ska", "…", "Skarn the Grey")
+    assert pane.heading.property("kind") == "title"
 
 
 def test_ctrl_e_shows_the_whole_file_and_back(window, pane) -> None:

@@ -18,6 +18,7 @@ from lorestudio.ui.features.proposals.detail import KeyCounts, ProposalDetail, l
 from lorestudio.ui.features.proposals.worker import Row, RowState
 from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, DISPLAY, TOOLTIP
 from lorestudio.ui.shell.theme import Theme
+from tests.ui.drawing import words_drawn
 
 SUMMARY, KEYS, DRAFT = ProposalKind.SUMMARY, ProposalKind.KEYS, ProposalKind.DRAFT
 TASK: Any = SimpleNamespace(request=SimpleNamespace(user="What is it?", system="Be brief."))
@@ -163,7 +164,10 @@ def test_a_proposal_is_told_its_weightiest_first_and_decided_once(theme: Theme, 
     at = row(made=made)
     detail.set_busy(False, can_ask_again=True, source="tiny")
     detail.show_row(at, NOTHING)
-    assert detail.title.toolTip() == f"{made.title}\n{made.path}", "of a long title the end is not seen"
+    detail.title.resize(detail.title.fontMetrics().horizontalAdvance(made.title) - 1, detail.title.height())
+    (title,) = words_drawn(detail.title)
+    assert (title[-1], detail.title.toolTip()) == ("…", f"{made.title}\n{made.path}")
+    assert detail.title.property("kind") == "title"
     words, room = detail.words.text(), detail._words_area.height()
     order = [words.index(each) for each in ("Torn.", "Look: It is long.", "It is a bell.", "It is short. Answered by")]
     assert order == sorted(order)
