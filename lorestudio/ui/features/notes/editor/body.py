@@ -19,7 +19,6 @@ from PySide6.QtGui import (
     QFontMetricsF,
     QInputMethodEvent,
     QKeyEvent,
-    QKeySequence,
     QMouseEvent,
     QResizeEvent,
     QTextBlock,
@@ -456,16 +455,10 @@ class BodyEdit(QPlainTextEdit):
         return True
 
     def _deletes_into_front(self, event: QKeyEvent) -> bool:
-        cursor, back = self.textCursor(), QTextCursor.MoveOperation.PreviousCharacter
-        by_word = event.matches(QKeySequence.StandardKey.DeleteStartOfWord)
-        if cursor.hasSelection() or not (by_word or event.key() == Qt.Key.Key_Backspace):
-            return False
-        cursor.movePosition(QTextCursor.MoveOperation.PreviousWord if by_word else back, _KEEP)
-        if cursor.position() >= self.first_place:
-            return False
-        cursor.setPosition(self.first_place, _KEEP)
-        cursor.removeSelectedText()
-        return True
+        """Whether it would delete across the body's first character; a word, too, is deleted up to its line's begin."""
+        cursor = self.textCursor()
+        here = cursor.position() <= self.first_place and not cursor.hasSelection()
+        return here and event.key() == Qt.Key.Key_Backspace
 
     def insertFromMimeData(self, source: QMimeData) -> None:
         """Qt: pasting needs a line to write in too."""

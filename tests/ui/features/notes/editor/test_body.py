@@ -161,6 +161,17 @@ def test_ctrl_backspace_below_empty_lines_takes_those_and_leaves_the_front_matte
     assert editor.buffer.text == "---\nkeys: a\n---\nx"
 
 
+@pytest.mark.parametrize("held", [Qt.KeyboardModifier.NoModifier, Qt.KeyboardModifier.ControlModifier])
+def test_backspace_takes_what_is_chosen_up_to_the_start_of_the_body(make_editor, held) -> None:
+    editor = make_editor("---\nkeys: a\n---\nOne two")
+    place(editor, "One", end=True)
+    cursor = editor.body.textCursor()
+    cursor.setPosition(editor.body.first_place, QTextCursor.MoveMode.KeepAnchor)
+    editor.body.setTextCursor(cursor)
+    QTest.keyClick(editor.body, Qt.Key.Key_Backspace, held)
+    assert editor.buffer.text == "---\nkeys: a\n---\n two"
+
+
 def test_backspace_takes_one_character(make_editor) -> None:
     editor = make_editor("---\nkeys: a\n---\n   x")
     place(editor, "x")
