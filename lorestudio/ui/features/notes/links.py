@@ -15,7 +15,6 @@ from lorestudio.domain.lifecycle import CancelToken
 from lorestudio.studio.notes.search import plan_links
 from lorestudio.studio.notes.vault_notes import VaultNotes
 from lorestudio.systems.base import Deciding, Wake, WakeFinder
-from lorestudio.ui.features.vault.table import note_title
 from lorestudio.ui.shell.qt import later, plain
 from lorestudio.ui.shell.theme import Theme
 from lorestudio.ui.shell.words import count, number, tr
@@ -227,7 +226,7 @@ class LinksPane(Pane):
         self._path = path
         self._pending = 0
         self.pages.setCurrentWidget(self.tree)
-        self.state.setText(tr("Looking at {title}…", title=note_title(note)))
+        self.state.setText(tr("Looking at the links…"))
         if path is not None and self._work.folders:
             self._pending += 1
             target = path

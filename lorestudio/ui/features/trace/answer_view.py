@@ -53,7 +53,7 @@ def row_height(font: QFont) -> int:
 
 
 class RowWords(Struct, frozen=True):
-    """The words of a row, broken into the lines that its cells have room for; none is shortened.
+    """The words of a row, broken into the lines that its cells have room for; only a title of many is shortened.
 
     `beside` says that what has changed stands in the line of the result. `fix` is what the button says.
     """
@@ -97,8 +97,18 @@ class RowFonts:
         return QRectF(cell.left() + 6, cell.bottom() - high - 2, wide, high)
 
 
-def _broken(wrapper: Wrapper, text: str, width: float) -> tuple[str, ...]:
-    return tuple(text[start:end] for start, end in wrapper.lines(text, max(width, 20.0))) if text else ()
+MOST_LINES: Final = 3
+"""A title takes no more of a row, whose tooltip and story have all of it."""
+
+
+def _broken(wrapper: Wrapper, text: str, width: float, most: int = 0) -> tuple[str, ...]:
+    wide = max(width, 20.0)
+    lines = wrapper.lines(text, wide) if text else []
+    found = [text[start:end] for start, end in lines]
+    if most and len(lines) > most:
+        rest = text[lines[most - 1][0] :]
+        found[most - 1 :] = [wrapper.metrics.elidedText(rest, Qt.TextElideMode.ElideRight, wide)]
+    return tuple(found)
 
 
 def draw_lines(painter: QPainter, box: QRectF, texts: Sequence[str]) -> float:
@@ -439,7 +449,7 @@ class AnswerView(RowTable):
             return RowWords((), (), (), (), (), beside=False)
         change, word = table.change(entry), tr(table.result(entry).word)
         wide = self.verticalHeader().width() - _LEFT - _RIGHT
-        title = _broken(fonts.title, table.title(entry), wide - (18 if table.held(entry) is not None else 0))
+        title = _broken(fonts.title, table.title(entry), wide - 18 * (table.held(entry) is not None), MOST_LINES)
         result = _broken(fonts.small, word, wide - _SIGN)
         news = change.words if change is not None else ""
         last = fonts.small.metrics.horizontalAdvance(result[-1]) + _APART if result else 0.0

@@ -201,6 +201,18 @@ def test_why_nothing_is_woken_is_told_whole_in_a_narrow_pane(window) -> None:
     assert pane.state.rect().contains(words)
 
 
+def test_while_a_note_is_looked_at_that_is_told_in_one_line_however_long_its_title_is(window, vault) -> None:
+    (vault / "Long.md").write_text(f"---\ntags: [lorebook]\n---\n# {'The grey towers ' * 20}\n", encoding="utf-8")
+    window.run("vault.reload")
+    settle(window)
+    pane = look(window, "Long.md")
+    pane.setFixedWidth(260)
+    pane.look()
+    assert pane.state.text()
+    assert pane.state.fontMetrics().horizontalAdvance(pane.state.text()) < 240
+    settle(window)
+
+
 def test_what_wakes_follows_the_settings_and_the_system(window, qtbot) -> None:
     pane, session = look(window, "Bell.md"), window.session
     assert woken(pane) == {"Dawnkeep", "Skarn"}

@@ -19,7 +19,7 @@ from lorestudio.trace.model import Phase, StageRecord, StageStatus
 from lorestudio.ui.features.trace.answer_view import AnswerView
 from lorestudio.ui.features.trace.answers import TOKENS, WHY, AnswerTable, row_changes
 from lorestudio.ui.shell.main_window import MainWindow
-from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, HORIZONTAL, NO_INDEX
+from lorestudio.ui.shell.qt import ACCESSIBLE_TEXT, HORIZONTAL, NO_INDEX, TOOLTIP, VERTICAL
 from lorestudio.ui.shell.theme import Theme, glyph, scaled
 from lorestudio.ui.state.expected import ExpectedMark
 from tests.ui.drawing import Drawn, drawn, image_of, words_drawn
@@ -313,6 +313,21 @@ def test_no_word_of_an_entry_is_broken_in_a_narrow_view(view: AnswerView, letter
         assert " ".join(view.words(row).title).split() == title.split()
         view.setCurrentIndex(view.table.index(row, WHY))
         assert view.viewport().height() >= view.rowHeight(row)
+
+
+@pytest.mark.parametrize("title", ["The seven grey towers " * 20, "TheSevenGreyTowers" * 20])
+def test_a_title_of_many_lines_is_shortened_and_whole_in_the_tooltip(view: AnswerView, title: str) -> None:
+    trace = make_trace()
+    view.resize(300, 190)
+    entries = {**trace.entries, SKARN: replace(trace.entries[SKARN], title=title.strip())}
+    view.table.set_trace(replace(trace, entries=entries), INDEX)
+    row = view.table.place_of(SKARN)
+    *first, last = view.words(row).title
+    wide = view.verticalHeader().width()
+    assert (len(first), last[-1]) == (2, "…")
+    assert title.startswith(" ".join(first) if " " in title else "".join(first))
+    assert all(view.fonts.title.width(line) <= wide for line in (*first, last))
+    assert str(view.table.headerData(row, VERTICAL, TOOLTIP)).startswith(title.strip())
 
 
 def test_no_word_is_broken_of_an_entry_that_is_only_chosen(view: AnswerView) -> None:
