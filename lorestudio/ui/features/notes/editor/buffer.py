@@ -12,7 +12,7 @@ from difflib import SequenceMatcher
 from pathlib import Path
 from typing import Final
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QTextBlock, QTextCursor, QTextDocument
 from PySide6.QtWidgets import QPlainTextDocumentLayout
 
@@ -65,6 +65,20 @@ def restore(original: str, edited: str) -> str:
 MOST_CLEAN: Final = 24
 """So many notes without unsaved changes keep their undo history; the one not looked at for longest goes first."""
 
+
+class _BothWays(QPlainTextDocumentLayout):
+    """Lines that are read from right to left stand at the right, where Qt's own layout has all at the left."""
+
+    def blockBoundingRect(self, block: QTextBlock) -> QRectF:
+        """Qt: a block is about to be drawn; by now it has its lines."""
+        box = super().blockBoundingRect(block)
+        if block.textDirection() is Qt.LayoutDirection.RightToLeft:
+            layout, left = block.layout(), self.document().documentMargin()
+            for line in (layout.lineAt(number) for number in range(layout.lineCount())):
+                line.setPosition(QPointF(left + line.width() - line.naturalTextWidth(), line.y()))
+        return box
+
+
 _KEEP: Final = QTextCursor.MoveMode.KeepAnchor
 
 
@@ -86,7 +100,7 @@ class NoteBuffer(QObject):
         self.left: tuple[QTextCursor, int] | None = None
         """Where an editor was when it left the note: its caret, and how far it was scrolled."""
         self.document = QTextDocument(self)
-        self.document.setDocumentLayout(QPlainTextDocumentLayout(self.document))
+        self.document.setDocumentLayout(_BothWays(self.document))
         self.document.setDocumentMargin(10)
         # A byte order mark never enters the document: Qt drops it from the start of every text it is given.
         self._mark = text[: len(text) - len(text.lstrip(BOM))]

@@ -842,3 +842,31 @@ def test_text_typed_into_the_front_matter_moves_what_is_hidden_with_it(make_edit
     cursor.removeSelectedText()
     assert editor.body.first_place == len(FRONT)
     assert visible(editor) == BODY.split("\n")
+
+
+def test_a_line_that_is_read_from_right_to_left_stands_at_the_right_also_while_it_is_typed(make_editor) -> None:
+    hebrew, arabic = "\u05e9\u05dc\u05d5\u05dd \u05e2\u05d5\u05dc\u05dd", "\u0645\u0631\u062d\u0628\u0627"
+    editor = make_editor(PLAIN.replace("A dragon.", f"{hebrew}\n- {arabic} world\nA dragon {hebrew}.\n{hebrew * 60}"))
+
+    def sides() -> list[tuple[bool, bool]]:
+        """Whether each line that is seen touches the left and the right end of its room."""
+        editor.grab()
+        found, block = [], editor.body.document().begin()
+        while block.isValid():
+            layout = block.layout()
+            for line in map(layout.lineAt, range(layout.lineCount() if block.text() and block.isVisible() else 0)):
+                box, end = line.naturalTextRect(), editor.body.document().documentMargin() + line.width()
+                found.append((box.left() < 12, box.right() > end - 12))
+            block = block.next()
+        return found
+
+    left, right = (True, False), (False, True)
+    before = sides()
+    assert before[:4] == [left, right, right, left]
+    assert len(before) > 6
+    assert all(at_right for _at_left, at_right in before[4:])
+    place(editor, "A dragon")
+    editor.body.insertPlainText(arabic)
+    assert sides()[3] == right
+    editor.resize(420, 700)
+    assert sides()[:4] == [left, right, right, right]
