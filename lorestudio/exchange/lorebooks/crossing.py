@@ -531,17 +531,10 @@ def split_keys(value: Json) -> list[str]:
     return texts(value)
 
 
-def _true(value: Json) -> bool:
-    return value is True
-
-
-def _off(value: Json) -> bool:
-    return not truthy(value)
-
-
 _SPELLED: Final[Mapping[Spelling, tuple[Callable[[Json], Json], Callable[[Json], Json]]]] = {
-    "text": (text_in, text_in), "listed": (texts, texts), "flag": (_true, _true), "truthy": (truthy, truthy),
-    "off": (_off, _off), "joined": (split_keys, lambda keys: ",".join(texts(keys))),
+    "text": (text_in, text_in), "listed": (texts, texts), "truthy": (truthy, truthy),
+    "flag": (lambda value: value is True,) * 2,
+    "off": (lambda value: not truthy(value),) * 2, "joined": (split_keys, lambda keys: ",".join(texts(keys))),
 }  # fmt: skip
 """How a field is read, and how it is written: keys are listed, or joined in one text."""
 

@@ -6,7 +6,7 @@ Everything around the entries stays as it was, down to the spelling of numbers (
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import takewhile
+from itertools import chain, count, takewhile
 from pathlib import Path
 from typing import Final
 
@@ -193,18 +193,11 @@ def _listed(slots: Sequence[_Slot], made: Mapping[str, Raw], *, ranked: bool) ->
                 places.append((slot.key, made[to_string(slot.uid)], to_string(slot.uid)))
     for uid, raw in made.items():
         if ranked or uid not in kept:
-            key = kept[uid].key if uid in kept else next(key for key in _keys(uid) if key not in used)
+            free = chain([uid], (f"{uid}-{more}" for more in count(1)))
+            key = kept[uid].key if uid in kept else next(key for key in free if key not in used)
             used.add(key)
             places.append((key, raw, uid))
     return places
-
-
-def _keys(uid: str) -> Iterator[str]:
-    yield uid
-    more = 0
-    while True:
-        more += 1
-        yield f"{uid}-{more}"
 
 
 _OTHER_SPELLING: Final = {

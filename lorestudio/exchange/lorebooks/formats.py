@@ -84,20 +84,13 @@ def _with_extensions(before: Raw, after: Raw) -> Raw:
     return after if same_value(before, after) else {"extensions": {}, **after}
 
 
-def _in_risu(document: Json) -> Found | None:
-    data = mapping_in(document).get("data")
-    if mapping_in(document).get("type") != "risu" or not isinstance(data, list | tuple):
-        return None
-    return Found(("data",), risu.FORM, is_lore=risu.is_lore, folder=partial(risu.folder_of, risu.folder_names(data)))
-
-
-def _in_risu_module(document: Json) -> Found | None:
-    module = mapping_in(document)
-    listed = module.get("lorebook")
-    if module.get("type") != "risuModule" or not isinstance(listed, list | tuple):
+def _in_risu(kind: str, member: str, document: Json) -> Found | None:
+    book = mapping_in(document)
+    listed = book.get(member)
+    if book.get("type") != kind or not isinstance(listed, list | tuple):
         return None
     folder = partial(risu.folder_of, risu.folder_names(listed))
-    return Found(("lorebook",), risu.FORM, text_in(module.get("name")), is_lore=risu.is_lore, folder=folder)
+    return Found((member,), risu.FORM, text_in(book.get("name")), is_lore=risu.is_lore, folder=folder)
 
 
 _NOVELAI: Final[Mapping[str, tuple[str, ...]]] = {
@@ -222,10 +215,12 @@ FORMATS: Final[tuple[LoreFormat, ...]] = (
         (card_book.FORM,), _in_card,
     ),
     LoreFormat(
-        "risu", "Risu", (".json",), "`type` is `risu`", (risu.FORM,), _in_risu,
+        "risu", "Risu", (".json",), "`type` is `risu`", (risu.FORM,), partial(_in_risu, "risu", "data"),
         lambda _name: {"type": "risu", "ver": 1, "data": []},
     ),
-    LoreFormat("risu-module", "Risu module", (".json",), "`type` is `risuModule`", (risu.FORM,), _in_risu_module),
+    LoreFormat("risu-module", "Risu module", (".json",), "`type` is `risuModule`", (risu.FORM,),
+        partial(_in_risu, "risuModule", "lorebook"),
+    ),
     LoreFormat(
         "novelai", "NovelAI", (".lorebook", ".story", ".scenario", ".png"),
         "`lorebookVersion`, `storyContainerVersion` or `scenarioVersion`, or a PNG picture with a `naidata` text",

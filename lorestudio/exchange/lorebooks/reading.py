@@ -498,11 +498,8 @@ def _unknown(member: str, amount: int) -> str:
 
 
 def _named(entries: Sequence[BookEntry]) -> str:
-    return first_few([_title(entry) for entry in entries], _SHOWN)
-
-
-def _title(entry: BookEntry) -> str:
-    return f"“{entry.comment or ', '.join(entry.keys) or f'entry {entry.uid}'}”"
+    titles = (entry.comment or ", ".join(entry.keys) or f"entry {entry.uid}" for entry in entries)
+    return first_few([f"“{title}”" for title in titles], _SHOWN)
 
 
 def _spoil(raws: Iterable[Raw]) -> bool:

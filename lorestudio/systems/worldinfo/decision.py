@@ -149,7 +149,8 @@ def placed(
         members = slots.setdefault((entry.place, depth, role, outlet), [])
         members.insert(0 if outlet else len(members), entry)
     blocks = [
-        LoreBlock(_tag(*slot), _position(slot[0]), slot[1], slot[2], tuple(_joined(members, contents)),
+        LoreBlock(_tag(*slot), int(_POSITIONS.get(slot[0], Position.AFTER)), slot[1], slot[2],
+              tuple(_joined(members, contents)),
               SLOTS.get(slot[0], f"in the outlet {quoted(slot[3])}" if slot[3] else ""))
         for slot, members in sorted(slots.items())
         if slot[0] not in {BookPlace.NOTE_TOP, BookPlace.NOTE_BOTTOM}
@@ -193,12 +194,10 @@ def _joined(members: Iterable[BookEntry], contents: Mapping[str, str]) -> Iterat
         yield LorePiece(contents[entry.uid], entry.uid)
 
 
-def _position(place: BookPlace) -> int:
-    if place is BookPlace.AT_DEPTH:
-        return int(Position.IN_CHAT)
-    if place is BookPlace.OUTLET:
-        return int(Position.OUTLET)
-    return int(Position.BEFORE if place is BookPlace.BEFORE else Position.AFTER)
+_POSITIONS: Final = {
+    BookPlace.AT_DEPTH: Position.IN_CHAT, BookPlace.OUTLET: Position.OUTLET, BookPlace.BEFORE: Position.BEFORE,
+}  # fmt: skip
+"""Those that are not behind the character."""
 
 
 def _tag(place: BookPlace, depth: int, role: int, outlet: str) -> str:
