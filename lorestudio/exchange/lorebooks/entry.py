@@ -84,11 +84,11 @@ class BookEntry(Struct, frozen=True, gc=False):  # no part of a cycle, and there
 
     `content` is without its decorators; `digest` tells whether the entry has changed since a timed effect began.
     `uid` is unique within the entries of a run; `name` is what SillyTavern knows the entry by, which two of a book may
-    share; `world` is the lorebook that the entry comes from. `probability` is in per cent, None where no lot is drawn.
-    `group` is the text that names its inclusion groups, `triggers` are the kinds of generation that it is for (all
-    where empty). `depth` is None where it counts and none is said. Numbers may be NaN, which is what a file's text that
-    is no number counts as; `group_weight` and `recursion_level` stay texts where they are, because SillyTavern adds and
-    compares them as such.
+    share; those without a uid in their file (`unnumbered`) are all one to it. `world` is the lorebook that the entry
+    comes from. `probability` is in per cent, None where no lot is drawn. `group` is the text that names its inclusion
+    groups, `triggers` are the kinds of generation that it is for (all where empty). `depth` is None where it counts and
+    none is said. Numbers may be NaN, which is what a file's text that is no number counts as; `group_weight` and
+    `recursion_level` stay texts where they are, because SillyTavern adds and compares them as such.
     """
 
     uid: str
@@ -128,6 +128,7 @@ class BookEntry(Struct, frozen=True, gc=False):  # no part of a cycle, and there
     extras: tuple[Extra, ...] = ()
     world: str = ""
     name: str = ""
+    unnumbered: bool = False
     activates: bool = False
     never_activates: bool = False
     digest: str = ""
@@ -221,6 +222,7 @@ def native_entry(raw: Mapping[str, Json], name: str) -> BookEntry:
     return BookEntry(
         uid=uid,
         name=uid,
+        unnumbered="uid" not in raw,
         keys=_keys(raw.get("key")),
         secondary=_keys(raw.get("keysecondary")),
         comment=text_in(raw.get("comment")),

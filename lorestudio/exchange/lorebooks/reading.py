@@ -388,7 +388,8 @@ def edited(book: Lorebook, changes: Mapping[str, Raw | None]) -> Lorebook:
     for entry, raw in zip(book.entries, book.raws, strict=True):
         change = changes.get(entry.name, {})
         if change is not None:
-            found[str(len(found))] = {"uid": entry.name, **raw, **change}
+            number = {} if entry.unnumbered else {"uid": entry.name}
+            found[str(len(found))] = {**number, **raw, **change}
     known = {entry.name for entry in book.entries}
     new = {uid: change for uid, change in changes.items() if uid not in known and change is not None}
     found |= {str(len(found) + place): {**NEW_ENTRY, "uid": uid, **raw} for place, (uid, raw) in enumerate(new.items())}

@@ -522,8 +522,9 @@ class Scanner:
         return [entry for entry in new if entry.uid not in self._failed]
 
     def _known_by(self, entry: BookEntry) -> str:
-        """Of the active entries of one name the last one counts; in 1.12 each counted."""
-        return entry.name if self.settings.newer else entry.uid
+        """Of the active entries of one name, or of none in a book, the last one counts; in 1.12 each counted."""
+        name = f"{entry.world}.undefined" if entry.unnumbered else entry.name
+        return name if self.settings.newer else entry.uid
 
     def _content(self, entry: BookEntry) -> str:
         if entry.uid not in self._contents:

@@ -123,7 +123,10 @@ class WorldInfoSystem(VectorSystem):
                     "name": book.name,
                     "role": str(book.role),
                     **({"owners": sorted(book.owners)} if book.owners else {}),
-                    "entries": [{"uid": entry.name, **raw} for entry, raw in zip(book.entries, book.raws, strict=True)],
+                    "entries": [
+                        raw if entry.unnumbered else {"uid": entry.name, **raw}
+                        for entry, raw in zip(book.entries, book.raws, strict=True)
+                    ],
                 }
                 for book in self.books or ()
             ],

@@ -429,6 +429,17 @@ def test_the_budget_counts_what_goes_into_an_outlet(tmp_path: Path) -> None:
     assert "outlet" not in summary(trace)
 
 
+def test_entries_without_a_number_are_one_to_sillytavern_and_the_last_of_them_counts(tmp_path: Path) -> None:
+    """What SillyTavern 1.18 made of this file: the text of C alone."""
+    listed = {letter: {**NEW_ENTRY, "constant": True, "comment": letter, "content": letter} for letter in "ABC"}
+    (tmp_path / "Quay.json").write_text(json.dumps({"entries": listed}))
+    here = project(tmp_path)
+    settings = WorldInfoSettings(book=str(tmp_path / "Quay.json"))
+    (trace,) = asyncio.run(Simulator(here, kind_of("worldinfo").make(settings, here.scene())).replay())
+    assert [injection.title for injection in trace.injections] == ["C"]
+    assert [each.reason for record in trace.stages for each in record.verdicts].count("wi_replaced") == 2
+
+
 def test_an_entry_that_another_of_its_number_replaced_was_not_cut_by_the_budget(tmp_path: Path) -> None:
     file = world(tmp_path, "Quay", {"key": ["kite"], "content": "One."}, {"key": ["kite"], "content": "Two.", "uid": 0})
     here = project(tmp_path)
