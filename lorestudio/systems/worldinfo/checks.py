@@ -230,13 +230,14 @@ def _alike(on: Sequence[Listed]) -> Iterator[tuple[NoteKey, Hit]]:
     texts: dict[str, list[Listed]] = defaultdict(list)
     names: dict[str, list[Listed]] = defaultdict(list)
     for each in heeding(on):
-        numbers[f"{each.note.vault}.{each.raw.get('uid', each.entry.name)}"].append(each)
+        numbers[f"{each.note.vault}.{each.raw.get('uid')}"].append(each)
         texts[trim(each.entry.content)].append(each)
         names[trim(each.entry.comment).lower()].append(each)
     for several in heeding(numbers.values()):
         for each in several if len(several) > 1 else ():
-            told = f"{len(several)} entries of “{each.note.vault}” have the number of “{each.note.title}”."
-            yield each.key, Hit("W68", told)
+            title = f"“{each.note.title}”"
+            told = f"no number, {title} among them" if each.entry.unnumbered else f"the number of {title}"
+            yield each.key, Hit("W68", f"{len(several)} entries of “{each.note.vault}” have {told}.")
     for code, field, said, found in (("W69", "content", "text", texts), ("W70", "comment", "name", names)):
         for text, several in heeding(found.items()):
             named = Counter(each.note.title for each in several if each.entry.comment)

@@ -30,7 +30,12 @@ def without(name: str, **said: Json) -> dict[str, Any]:
 
 
 def checked(*entries: Raw, settings: Mapping[str, Any] | None = None, context: int = 0) -> CheckedBooks:
-    listed = {str(place): {"uid": place, **raw} for place, raw in enumerate(entries)}
+    return checked_book({str(place): {"uid": place, **raw} for place, raw in enumerate(entries)}, settings, context)
+
+
+def checked_book(
+    listed: Mapping[str, Raw], settings: Mapping[str, Any] | None = None, context: int = 0
+) -> CheckedBooks:
     book = read_lorebook({"entries": listed}, "Book")
     assert KIND.books is not None
     scene = Scene(KIND.books.index((book,)), books=(book,), reply_tokens=100)
@@ -130,6 +135,14 @@ CASES = [
 def found(case: Case, book: Raw | tuple[Raw, ...], settings: Mapping[str, Any]) -> set[str]:
     entries = book if isinstance(book, tuple) else (book,)
     return {hit.code for hit in hits(*entries, settings=settings, context=case.context)}
+
+
+def test_entries_without_a_number_are_one_to_sillytavern() -> None:
+    listed = {name: without("uid", comment=name, content=name) for name in ("Bell", "Gate")}
+    found = [hit for note in checked_book(listed).notes.values() for hit in note.hits]
+    assert [hit.message for hit in found] == [
+        f"2 entries of “Book” have no number, “{name}” among them." for name in listed
+    ]
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.code)
