@@ -13,7 +13,6 @@ from typing import Final
 from msgspec import Struct
 
 from lorestudio.domain.entry import Entry, LeftOutNote
-from lorestudio.domain.javascript import trim
 from lorestudio.domain.lifecycle import CancelToken, heeding
 from lorestudio.domain.records import Terse, replace
 from lorestudio.domain.texts import called_alike
@@ -24,11 +23,11 @@ from lorestudio.settings.files import real_path
 from lorestudio.studio.notes.changes.change_set import ChangeSet
 from lorestudio.studio.project.project import Project
 from lorestudio.trace.wording import first_few
-from lorestudio.vault import front_matter
 from lorestudio.vault.files import NoteFile, VaultError
 from lorestudio.vault.folder import StampedText, list_folder, read_listed, read_stamped, walked
 from lorestudio.vault.front_matter import BOM
 from lorestudio.vault.links.index import LinkIndex, index_note
+from lorestudio.vault.links.references import aliases
 from lorestudio.vault.links.targets import NOTE_SUFFIX, base_name
 from lorestudio.vault.writer import read_note
 
@@ -255,13 +254,4 @@ def alias_key(note: Entry | LeftOutNote) -> str:
 
 def aliases_of(text: str, title: str) -> tuple[str, ...]:
     """The further names that the text of a note with this title gives."""
-    front, _body = front_matter.split(text)
-    if front is None or "alias" not in front:
-        return ()
-    values = front_matter.parse(front)
-    names: list[str] = []
-    for key in ("aliases", "alias"):
-        value = values.get(key)
-        pieces = value.split(",") if isinstance(value, str) else value if isinstance(value, list) else ()
-        names += [name for piece in pieces if (name := trim(str(piece))) and name.lower() != title.lower()]
-    return tuple(dict.fromkeys(names))
+    return tuple(name for name in aliases(text) if name.lower() != title.lower())

@@ -71,17 +71,9 @@ class TitleBook:
         files: Mapping[str, Iterable[str]] | None = None,
     ) -> None:
         """`aliases` are further names of notes by their `alias_key`, `files` what else lies in each vault."""
-        self._names: list[Name] = []
+        index, aliases, files = index or VaultIndex(), aliases or {}, files or {}
+        found: list[Name] = []
         self._notes: dict[NoteKey, Entry | LeftOutNote] = {}
-        self._links: dict[str, LinkTargets] = {}
-        self._titles: frozenset[str] = frozenset()
-        self.tags: tuple[str, ...] = ()
-        if index is not None:
-            self._read(index, aliases or {}, files or {})
-
-    def _read(
-        self, index: VaultIndex, aliases: Mapping[str, Iterable[str]], files: Mapping[str, Iterable[str]]
-    ) -> None:
         tags = Counter(tag for entry in index.entries for tag in entry.tags)
         called: dict[str, list[NoteNames]] = {}
         for note in index.notes:
@@ -91,16 +83,14 @@ class TitleBook:
             title = note.title if isinstance(note, Entry) else base_name(note.filename)
             self._notes[note.note_key] = note
             called.setdefault(note.vault, []).append(NoteNames(note.filename, title, others))
-            self._names.append(Name(title, note.note_key, is_title=is_entry))
-            self._names += [Name(alias, note.note_key, title) for alias in others]
+            found.append(Name(title, note.note_key, is_title=is_entry))
+            found += [Name(alias, note.note_key, title) for alias in others]
         beside = [(vault, path) for vault in called for path in files.get(vault, ()) if is_file_name(path)]
-        self._names = [Name(base_name(place[1]), place, is_file=True) for place in beside] + self._names
-        alike = [(name.place[0], comparable(name.text)) for name in self._names]
+        found = [Name(base_name(place[1]), place, is_file=True) for place in beside] + found
         self._links = {vault: LinkTargets(names, files.get(vault, ())) for vault, names in called.items()}
-        several = Counter(alike)
-        self._names = [
-            self._told_apart(name) if several[key] > 1 else name for name, key in zip(self._names, alike, strict=True)
-        ]
+        alike = [(name.place[0], comparable(name.text)) for name in found]
+        several, pairs = Counter(alike), zip(found, alike, strict=True)
+        self._names = [self._told_apart(name) if several[key] > 1 else name for name, key in pairs]
         self._titles = frozenset(entry.title.lower() for entry in index.entries)
         self.tags = tuple(sorted(tags, key=lambda tag: (-tags[tag], tag)))
 
