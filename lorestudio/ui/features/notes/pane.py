@@ -181,7 +181,7 @@ class EntryPane(Pane):
         self._rules = ParseRules()
         self._jobs = jobs
         self._aliases: Mapping[str, tuple[str, ...]] = {}
-        self._names, self._names_of = TitleBook(), tuple[str, ...]()
+        self._names_of = tuple[str, ...]()
         self._names_in: VaultIndex | None = None
         self._aliases_in: VaultIndex | None = None
         self.store = NoteStore(drafts, jobs, self)
@@ -307,13 +307,13 @@ class EntryPane(Pane):
         project = self._session.project
         if project is not None:
             self._rules = ParseRules.from_settings(project.settings, project.index.fields)
+            names = self.editor.context.book
             if project.places != self._names_of:
-                self._names, self._aliases, self._names_of = TitleBook(), {}, project.places
-            self._take_names(project, self._names)
+                names, self._aliases, self._names_of = TitleBook(), {}, project.places
+            self._take_names(project, names)
         self._show()
 
     def _take_names(self, project: Project, names: TitleBook) -> None:
-        self._names = names
         self.editor.set_context(FieldContext(project.settings, self._rules, names))
 
     def _look_beside(self) -> None:
@@ -490,8 +490,7 @@ class EntryPane(Pane):
 
     def _show_line(self, line: int) -> None:
         self.tabs.setCurrentIndex(SOURCE)
-        self.editor.go_to_line(line)
-        self.editor.body.setFocus()
+        self.editor.select_in_line(line, 0, 0)
 
     def _once_open(self, path: Path | None, do: Callable[[], object]) -> None:
         """Do this as soon as the note of that file is open, in the place of what was wanted before."""

@@ -358,13 +358,6 @@ class NoteEditor(QWidget):
         self.form.setVisible(not source and self.toggle.isChecked())
         self.body.hide_front(not source)
 
-    def go_to_line(self, line: int) -> None:
-        """Put the caret at the start of a line of the file, counted from 1."""
-        block = self.body.document().findBlockByNumber(line - 1)
-        if block.isValid():
-            self.body.setTextCursor(QTextCursor(block))
-            self.body.centerCursor()
-
     def line_of(self, heading: str) -> tuple[int, str] | None:
         """The line of the file, from 1, that a link calls so behind its `#`, and its text.
 

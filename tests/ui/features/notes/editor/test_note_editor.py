@@ -46,9 +46,9 @@ def test_the_form_is_folded_by_its_head_and_gone_in_the_source(make_editor: Make
 def test_places_of_the_file_are_gone_to(make_editor: Make) -> None:
     editor = make_editor(PLAIN)
     assert [editor.shows_line(line) for line in (2, 6, 8, 99)] == [False, True, True, False]
-    editor.go_to_line(8)
+    editor.select_in_line(8, 0, 0)
     assert editor.body.textCursor().block().text() == "A dragon."
-    editor.go_to_line(99)
+    editor.select_in_line(99, 0, 0)
     assert editor.body.textCursor().block().text() == "A dragon."
     editor.select_in_line(8, 2, 8)
     assert editor.body.textCursor().selectedText() == "dragon"
@@ -89,7 +89,7 @@ def test_a_link_is_previewed(make_editor: Make) -> None:
 
 def test_undo_and_redo_leave_what_may_not_be_changed(make_editor: Make) -> None:
     editor = make_editor(PLAIN)
-    editor.go_to_line(8)
+    editor.select_in_line(8, 0, 0)
     editor.body.textCursor().insertText("Old. ")
     editor.undo()
     assert "Old." not in editor.body.toPlainText()
@@ -415,7 +415,7 @@ def test_places_behind_wide_characters_are_selected_as_they_are_counted(make_edi
     editor.select_in_line(4, 3, 9)
     assert editor.body.textCursor().selectedText() == "dragon"
     assert 0 <= editor.body.cursorRect().top() < editor.body.viewport().height()
-    editor.go_to_line(150)
+    editor.select_in_line(150, 0, 0)
     assert 0 < editor.body.cursorRect().top() < editor.body.viewport().height()
 
 
