@@ -218,7 +218,7 @@ def native_entry(raw: Mapping[str, Json], name: str) -> BookEntry:
     """The entry as the scan takes it, which fills in no default. `name` is its uid where it has none of its own."""
     decorators, content = split_decorators(text_in(raw.get("content")))
     chars = object_in(raw, "characterFilter")
-    uid = to_string(raw.get("uid", name))
+    uid, logic = to_string(raw.get("uid", name)), raw.get("selectiveLogic")
     return BookEntry(
         uid=uid,
         name=uid,
@@ -229,7 +229,7 @@ def native_entry(raw: Mapping[str, Json], name: str) -> BookEntry:
         content=content,
         constant=truthy(raw.get("constant")),
         selective=truthy(raw.get("selective")),
-        logic=_logic(raw.get("selectiveLogic")),
+        logic=Logic.UNSAID if logic is None else choice(logic, LOGICS, Logic.UNKNOWN),
         order=_numeric(raw, "order"),
         place=_place(raw),
         disabled=to_number(raw.get("disable")) == 1,
@@ -324,10 +324,6 @@ _EXTRAS: Final = tuple((extra.value, extra) for extra in Extra)
 _NUMBERS: Final = (int, float)
 _DEEPEST: Final = 10_000
 _ROLES: Final = (0, 1, 2)
-
-
-def _logic(value: Json) -> Logic:
-    return Logic.UNSAID if value is None else choice(value, LOGICS, Logic.UNKNOWN)
 
 
 def _place(raw: Mapping[str, Json]) -> BookPlace:

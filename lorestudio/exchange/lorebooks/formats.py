@@ -76,12 +76,10 @@ def _in_card(document: Json) -> Found | None:
     named = text_in(object_in(inner, "character_book").get("name"))
     remarks = card_book.book_remarks(object_in(inner, "character_book"))
     title = named or f"{text_in(inner.get('name'))}'s Lorebook"
-    return Found(path, card_book.FORM, title, around=_with_extensions, remarks=remarks)
-
-
-def _with_extensions(before: Raw, after: Raw) -> Raw:
-    """A card's book with the member that SillyTavern asks for, unless nobody touched it."""
-    return after if same_value(before, after) else {"extensions": {}, **after}
+    return Found(  # SillyTavern's validator asks for the extensions
+        path, card_book.FORM, title, remarks=remarks,
+        around=lambda before, after: after if same_value(before, after) else {"extensions": {}, **after},
+    )  # fmt: skip
 
 
 def _in_risu(kind: str, member: str, document: Json) -> Found | None:

@@ -397,17 +397,14 @@ def _linking(
         if note.raw is not None:
             uid = to_string(note.raw.get("uid"))
             linked[uid] = linked_note(note.filename, note.settled, note.raw, read[uid])
-    place = link.place if link is not None else _place(choice.folder, name)
+    inside = "/".join(filter(None, (choice.folder.strip("/"), f"{note_name(name, 'Lorebook')}{SUFFIX}")))
+    place = link.place if link is not None else inside
     made = BookLink(
         name, str(target), choice.form, choice.folder, read, linked, original_text(written.data), place, heads
     )
     path = vault.path(place)
     before = read_note(path)[0] if path.exists() else None
     return NoteFileChange(path, before, made.data)
-
-
-def _place(folder: str, name: str) -> str:
-    return "/".join(filter(None, (folder.strip("/"), f"{note_name(name, 'Lorebook')}{SUFFIX}")))
 
 
 class TriedTurn(Struct, frozen=True):

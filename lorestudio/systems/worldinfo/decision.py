@@ -155,10 +155,8 @@ def placed(
         for slot, members in sorted(slots.items())
         if slot[0] not in {BookPlace.NOTE_TOP, BookPlace.NOTE_BOTTOM}
     ]  # fmt: skip
-    top, bottom = (
-        [entry for slot, members in slots.items() if slot[0] is place for entry in members]
-        for place in (BookPlace.NOTE_TOP, BookPlace.NOTE_BOTTOM)
-    )
+    above, below = BookPlace.NOTE_TOP, BookPlace.NOTE_BOTTOM
+    top, bottom = (slots.get((place, 0, int(Role.SYSTEM), ""), []) for place in (above, below))
     if top or bottom:
         feed = LorePiece("\n")
         pieces = [*_joined(top, contents), feed, LorePiece(note_text, note=True), feed, *_joined(bottom, contents)]

@@ -13,13 +13,10 @@ _SCRIPT: Final = re.compile(r"[|#]|\(.*\)")
 """What only keys have that a script of 2021 reads."""
 
 
-def _keys(value: Json) -> list[str]:
-    return [value] if isinstance(value, str) and _SCRIPT.search(value) else split_keys(value)
-
-
 def _reads(raw: Raw) -> dict[str, Json]:
     content = text_in(raw.get("value")) or text_in(raw.get("entry")) or text_in(raw.get("description"))
-    return {"content": content, "key": _keys(raw.get("keys"))}
+    keys = raw.get("keys")
+    return {"content": content, "key": [keys] if isinstance(keys, str) and _SCRIPT.search(keys) else split_keys(keys)}
 
 
 CARDS: Final = EntryForm(

@@ -103,17 +103,12 @@ def _position(values: Values) -> dict[str, Json]:
     return {} if place is None else {"position": int(place)}
 
 
-def _numbered(name: str, ours: str) -> tuple[tuple[str, ...], _Reader]:
+def _numbered(name: str, ours: str, **more: Json) -> tuple[tuple[str, ...], _Reader]:
     def read(values: Values) -> dict[str, Json]:
         value = _whole(values, name)
-        return {} if value is None else {ours: value}
+        return {} if value is None else {ours: value, **more}
 
     return (name,), read
-
-
-def _probability(values: Values) -> dict[str, Json]:
-    value = _whole(values, "probability")
-    return {} if value is None else {"probability": value, "useProbability": True}
 
 
 def _more_keys(values: Values) -> dict[str, Json]:
@@ -143,7 +138,7 @@ _READERS: Final[tuple[tuple[tuple[str, ...], _Reader], ...]] = (
     (("additional_keys",), _more_keys),
     _excluding("exclude_keys", Logic.NOT_ANY),
     _excluding("exclude_keys_all", Logic.NOT_ALL),
-    (("probability",), _probability),
+    _numbered("probability", "probability", useProbability=True),
     _numbered("scan_depth", "scanDepth"),
     _numbered("activate_only_after", "delay"),
     _flag("keep_activate_after_match", "sticky", _FOR_EVER),
