@@ -110,7 +110,7 @@ def test_the_pane_says_what_is_missing_and_why_it_failed(
     assert pane.focus_target() is pane
     selection.choose_entry(session.project.index.entries[0].id)
     pane.look()
-    assert pane.state.text() == "Looking at Hub…"
+    assert pane.state.text() == "Looking at the links…"
     qtbot.waitUntil(lambda: session.jobs.idle)
     assert pane.state.text() == ""
     assert pane.focus_target() is pane.tree
@@ -269,7 +269,7 @@ def test_only_the_note_that_is_looked_at_last_is_shown(make_pane) -> None:
     assert pane.model.groups == []  # of another note nothing is left
     desk.selection.choose_note(desk.session.note_at(desk.folder / "Skarn.md"))
     pane.look()
-    assert pane.state.text() == "Looking at Skarn…"
+    assert pane.state.text() == "Looking at the links…"
     desk.settle()
     assert sections(pane) == before
     assert pane.state.text() == ""
